@@ -1,0 +1,208 @@
+"""The link: the one seam between the I/O thread and the session thread. Only plain values cross it.
+
+The session thread owns the cache; the I/O thread owns sockets. They share no object that either changes
+after it was sent: decoded API objects, numbers, texts. Because nothing else crosses, the I/O side can
+move to a process of its own without a change above this file (DESIGN 3, design-notes D10).
+
+Inbound (`Inbound`) are API events, write results and questions; outbound (`Outbound`) are numbered writes
+and unnumbered events. `drain` and `send` never block.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import msgspec
+
+# ---------------------------------------------------------------- to the session thread
+
+
+class Upsert(msgspec.Struct, gc=False):
+    """An object was added or one of its read fields changed; the kind is the object's type."""
+
+    obj: Any
+
+
+class Deleted(msgspec.Struct, gc=False):
+    """An object is gone from the API server."""
+
+    kind: type
+    key: str  # "namespace/name", or "name" for cluster-scoped kinds
+    uid: str
+
+
+class Refused(msgspec.Struct, gc=False):
+    """The API server sent an object that cannot be read; `reason` names object, field and value."""
+
+    kind: type
+    key: str
+    uid: str
+    reason: str
+
+
+class Synced(msgspec.Struct, gc=False):
+    """All that the first list of this kind held is on the link (also when the kind is not served)."""
+
+    kind: type
+
+
+class Wrote(msgspec.Struct, gc=False):
+    """A numbered write ended. `status`: the HTTP status, 0 if none came; `obj`: the object in a 2xx reply."""
+
+    no: int
+    ok: bool
+    status: int = 0
+    reason: str = ""
+    obj: Any = None
+
+
+class Question(msgspec.Struct, gc=False):
+    """Somebody asks about the picture (dump, explain, …); answered between sessions through `reply`."""
+
+    name: str
+    args: dict[str, Any]
+    reply: Callable[[Any], None]  # thread-safe, given by the asking side; takes a plain value
+
+
+Inbound = Upsert | Deleted | Refused | Synced | Wrote | Question
+
+# ---------------------------------------------------------------- to the I/O thread
+
+
+class Reference(msgspec.Struct, frozen=True, gc=False):
+    """The object that an event or write is about."""
+
+    kind: str
+    namespace: str
+    name: str
+    uid: str
+    api_version: str = "v1"
+
+
+class Condition(msgspec.Struct, frozen=True, gc=False):
+    """A pod condition to set; the writer keeps the transition time while `status` stays the same."""
+
+    type: str
+    status: str
+    reason: str
+    message: str
+
+
+class Bind(msgspec.Struct, gc=False):
+    """Bind a pod: POST pods/NAME/binding with the UID as precondition. `annotations` overlay the pod's."""
+
+    no: int
+    namespace: str
+    name: str
+    uid: str
+    node: str
+    annotations: dict[str, str] | None = None
+    gang: str = ""  # job key; after a failed bind, unsent binds of a gang below its minimum are held
+    created: float = 0.0  # creation time of the pod, for the latency metrics
+
+
+class Evict(msgspec.Struct, gc=False):
+    """Evict a pod: conditions, pod event, then DELETE with UID precondition; NotFound is success."""
+
+    no: int
+    namespace: str
+    name: str
+    uid: str
+    conditions: tuple[Condition, ...]
+    message: str
+
+
+class PodStatus(msgspec.Struct, gc=False):
+    """Set pod conditions and the nominated node (None: leave, "": clear)."""
+
+    no: int
+    namespace: str
+    name: str
+    uid: str
+    conditions: tuple[Condition, ...]
+    nominated: str | None = None
+
+
+class PodGroupStatus(msgspec.Struct, gc=False):
+    """Set the status (camelCase plain values) and our own annotations of a PodGroup; the rest stays."""
+
+    no: int
+    namespace: str
+    name: str
+    uid: str
+    resource_version: str
+    status: dict[str, Any]
+    annotations: dict[str, str] | None = None
+
+
+class QueueStatus(msgspec.Struct, gc=False):
+    """Set `status.allocated` of a Queue (resource name -> quantity text)."""
+
+    no: int
+    name: str
+    allocated: dict[str, str]
+
+
+class Event(msgspec.Struct, gc=False):
+    """Record an Event; unnumbered, aggregated, dropped when the buffer is full (spec 02 §17)."""
+
+    about: Reference
+    type: str  # "Normal" or "Warning"
+    reason: str
+    message: str
+
+
+Outbound = Bind | Evict | PodStatus | PodGroupStatus | QueueStatus | Event
+
+
+class Link:
+    """Two one-way queues of values. The I/O side sets `on_send`, called after each batch was put."""
+
+    def __init__(self) -> None:
+        self._in: deque[Inbound] = deque()
+        self._out: deque[Outbound] = deque()
+        self._arrived = threading.Event()
+        self.on_send: Callable[[], None] | None = None
+
+    # -- session side
+
+    def drain(self) -> list[Inbound]:
+        """Everything that has arrived, in order."""
+        self._arrived.clear()
+        taken: list[Inbound] = []
+        pop = self._in.popleft
+        try:
+            while True:
+                taken.append(pop())
+        except IndexError:
+            return taken
+
+    def send(self, messages: Iterable[Outbound]) -> None:
+        """Hand writes to the I/O side."""
+        self._out.extend(messages)
+        if self.on_send is not None:
+            self.on_send()
+
+    def wait(self, timeout_s: float) -> bool:
+        """Sleep until something arrives or the time is over; True if something did."""
+        return self._arrived.wait(timeout_s)
+
+    # -- I/O side
+
+    def put(self, message: Inbound) -> None:
+        """Hand one event, result or question to the session side."""
+        self._in.append(message)
+        self._arrived.set()
+
+    def take(self) -> list[Outbound]:
+        """Everything to be written, in order."""
+        taken: list[Outbound] = []
+        pop = self._out.popleft
+        try:
+            while True:
+                taken.append(pop())
+        except IndexError:
+            return taken

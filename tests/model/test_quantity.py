@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vcsched.kube.objects import Quantity
 from vcsched.model.quantity import (
     MAX_INT,
     MIN_INT,
     UNLIMITED,
-    Quantity,
     QuantityError,
     Unit,
     human,

@@ -13,8 +13,7 @@ import sys
 from enum import Enum
 from functools import lru_cache
 
-Quantity = str | int | float
-"""A quantity as it comes off the wire: text, or a plain number where the schema is int-or-string."""
+from vcsched.kube.objects import Quantity
 
 MAX_INT = 2**63 - 1
 MIN_INT = -(2**63)
@@ -100,7 +99,7 @@ def _scaled(text: str, factor: int) -> int:
     if parts is None:
         shown = text if len(text) <= 40 else text[:40] + "…"
         raise QuantityError(
-            f"{shown!r} is not a quantity; write a number with an optional suffix, such as 500m, 1.5, 4Gi, 1e3"
+            f"{shown!r} is not a quantity; write a number with a suffix if any, such as 500m, 1.5, 4Gi or 2k"
         )
     before, _, after = parts["digits"].partition(".")
     top, bottom = int(before + after) * factor, 10 ** len(after)

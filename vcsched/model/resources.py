@@ -102,14 +102,20 @@ def in_order(names: Iterable[str]) -> list[str]:
 
 def amounts(quantities: Mapping[str, Quantity]) -> Amounts:
     """A resource list as amounts, in the order of `rank`. Raises `QuantityError` naming the resource."""
+    return dict(_amounts(tuple(quantities.items())))
+
+
+# pods of one template repeat the same few lists, so reading a list is mostly a look-up
+@lru_cache(maxsize=8192)
+def _amounts(listed: tuple[tuple[str, Quantity], ...]) -> Amounts:
     found: Amounts = {}
-    for name in in_order(quantities):
+    for name, value in sorted(listed, key=lambda item: rank(item[0])):
         kind = column(name)
         if kind is None:
             continue
         read = milli if kind in _READ_MILLI else whole
         try:
-            found[name] = float(read(quantities[name]))
+            found[name] = float(read(value))
         except QuantityError as error:
             raise QuantityError(f"{name}: {error}") from None
     return found

@@ -40,7 +40,7 @@ class ControlPlane:
         self.token = secrets.token_hex(16)
         self.ca = folder / "certificates" / "apiserver.crt"
         self._binaries = binaries
-        self._running: list[subprocess.Popen[bytes]] = []
+        self._running: dict[str, subprocess.Popen[bytes]] = {}
         self._etcd_port, self._peer_port, self._port = _free_ports(3)
         self.url = f"https://127.0.0.1:{self._port}"
         self.admin = folder / "admin.kubeconfig"
@@ -55,8 +55,8 @@ class ControlPlane:
         tokens = self.folder / "tokens.csv"
         tokens.touch(mode=0o600)
         tokens.write_text(f'{self.token},admin,admin,"system:masters"\n')
-        self._run([str(binaries / "etcd"), *self._etcd_flags()])
-        self._run([str(binaries / "kube-apiserver"), *self._apiserver_flags(tokens)])
+        self._run(binaries, "etcd", self._etcd_flags())
+        self._run(binaries, "kube-apiserver", self._apiserver_flags(tokens))
         try:
             self._wait_until_ready()
         except BaseException:
@@ -66,7 +66,7 @@ class ControlPlane:
 
     def stop(self) -> None:
         """End both at once; nothing they hold is worth an orderly end."""
-        for process in reversed(self._running):
+        for process in reversed(self._running.values()):
             process.kill()
             process.wait()
         self._running.clear()
@@ -134,19 +134,20 @@ class ControlPlane:
             f"--service-account-signing-key-file={key}",
         ]
 
-    def _run(self, command: list[str]) -> None:
-        with self._log(command[0]).open("wb") as log:
-            self._running.append(subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT))
+    def _run(self, binaries: Path, program: str, flags: list[str]) -> None:
+        with self._log(program).open("wb") as log:
+            command = [str(binaries / program), *flags]
+            self._running[program] = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
 
     def _log(self, program: str) -> Path:
-        return self.folder / f"{Path(program).name}.log"
+        return self.folder / f"{program}.log"
 
     def _wait_until_ready(self) -> None:
         give_up = time.monotonic() + READY_WITHIN_S
         while time.monotonic() < give_up:
-            for process in self._running:
+            for program, process in self._running.items():
                 if process.poll() is not None:
-                    raise RuntimeError(f"{process.args[0]} ended:\n{self._end_of_log(process.args[0])}")  # type: ignore[index]
+                    raise RuntimeError(f"{program} ended:\n{self._end_of_log(program)}")
             # No certificate yet, nobody listening yet, or not every check of /readyz passed yet.
             with contextlib.suppress(OSError, urllib.error.URLError):
                 self.request("GET", "/readyz")

@@ -1,0 +1,64 @@
+"""A priority queue over a comparator whose answers may change while items wait.
+
+The binary heap of spec 03 §11: push appends and sifts up, pop swaps the root with the last item and sifts
+down. Nothing is re-keyed when shares change; comparisons happen at push and pop with the state of that
+moment. Other heap variants pop in another order once comparators drift, so this one is not replaceable
+by `heapq` (design-notes §1 item 6).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class LiveQueue(Generic[T]):
+    """`less(a, b)` says whether a goes before b now."""
+
+    __slots__ = ("_items", "_less")
+
+    def __init__(self, less: Callable[[T, T], bool], items: Iterable[T] = ()) -> None:
+        self._less = less
+        self._items: list[T] = []
+        for item in items:
+            self.push(item)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def push(self, item: T) -> None:
+        items, less = self._items, self._less
+        items.append(item)
+        child = len(items) - 1
+        while child > 0:
+            parent = (child - 1) // 2
+            if not less(items[child], items[parent]):
+                break
+            items[child], items[parent] = items[parent], items[child]
+            child = parent
+
+    def pop(self) -> T:
+        """Remove and return the first item; IndexError when empty."""
+        items, less = self._items, self._less
+        last = len(items) - 1
+        items[0], items[last] = items[last], items[0]
+        parent = 0
+        while True:
+            child = 2 * parent + 1
+            if child >= last:
+                break
+            if child + 1 < last and less(items[child + 1], items[child]):
+                child += 1
+            if not less(items[child], items[parent]):
+                break
+            items[parent], items[child] = items[child], items[parent]
+            parent = child
+        return items.pop()
+
+    def copy(self) -> LiveQueue[T]:
+        """An independent queue with the same comparator and the same inner order."""
+        twin: LiveQueue[T] = LiveQueue(self._less)
+        twin._items = list(self._items)
+        return twin

@@ -2,10 +2,10 @@
 
 `KUBEBUILDER_ASSETS` names a folder with kube-apiserver and etcd (the convention of every operator's test
 suite). Without it the two are compiled by Go from the modules pinned in this folder's `go.mod` into a
-cache outside the tree, so only the first run waits for the compiler. This module does not start them
-(`launch.py` does) and downloads no finished programs.
+cache outside the tree, so only the first run waits for the compiler; so is kubectl where the machine has
+none. This module does not start them (`launch.py` does) and downloads no finished programs.
 
-    python -m tests.controlplane.build      # prints the folder
+    python -m tests.controlplane.build      # prints the folder, and where kubectl is
 """
 
 from __future__ import annotations
@@ -16,16 +16,12 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 HERE = Path(__file__).parent
-PROGRAMS = {
-    "etcd": "go.etcd.io/etcd/server/v3",
-    "kube-apiserver": "k8s.io/kubernetes/cmd/kube-apiserver",
-}
 KUBERNETES, ETCD = "k8s.io/kubernetes", "go.etcd.io/etcd/server/v3"
+PROGRAMS = {"etcd": ETCD, "kube-apiserver": f"{KUBERNETES}/cmd/kube-apiserver"}
+KUBECTL = f"{KUBERNETES}/cmd/kubectl"
 
 
 class NoControlPlaneError(RuntimeError):
@@ -46,14 +42,16 @@ def programs() -> Path:
                 "name a folder with both, or unset it to build them with Go"
             )
         return Path(assets)
-    folder = cache_folder()
-    if not _complete(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        with _only_one(folder / ".lock"):
-            for name, package in PROGRAMS.items():
-                if not (folder / name).is_file():
-                    _build(package, folder / name)
-    return folder
+    for name, package in PROGRAMS.items():
+        _built(name, package)
+    return cache_folder()
+
+
+def kubectl() -> Path:
+    """kubectl from `KUBEBUILDER_ASSETS`, else PATH, else built. Raises `NoControlPlaneError` as above."""
+    beside = Path(os.environ.get("KUBEBUILDER_ASSETS", "/nonexistent")) / "kubectl"
+    installed = str(beside) if beside.is_file() else shutil.which("kubectl")
+    return Path(installed) if installed else _built("kubectl", KUBECTL)
 
 
 def cache_folder() -> Path:
@@ -63,8 +61,16 @@ def cache_folder() -> Path:
     return Path(base) / "vcsched" / "controlplane" / name
 
 
-def _complete(folder: Path) -> bool:
-    return all((folder / name).is_file() for name in PROGRAMS)
+def _built(name: str, package: str) -> Path:
+    """The program in the cache; of parallel test workers one builds and the others wait for it."""
+    target = cache_folder() / name
+    if not target.is_file():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with (target.parent / ".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not target.is_file():
+                _build(package, target)
+    return target
 
 
 def _pinned(module: str) -> str:
@@ -83,19 +89,9 @@ def _build(package: str, target: Path) -> None:
         )
     print(f"building {target.name} into {target.parent} (once)", file=sys.stderr, flush=True)
     half_done = target.with_name(f".{target.name}.building")
-    build = [
-        go,
-        "build",
-        "-trimpath",
-        "-buildvcs=false",
-        "-ldflags",
-        _ldflags(),
-        "-o",
-        str(half_done),
-        package,
-    ]
+    options = ["-trimpath", "-buildvcs=false", "-ldflags", _ldflags(), "-o", str(half_done)]
     done = subprocess.run(
-        build,
+        [go, "build", *options, package],
         cwd=HERE,
         env={**os.environ, "CGO_ENABLED": "0"},  # needs no C compiler, runs on any libc
         stderr=subprocess.PIPE,
@@ -115,13 +111,6 @@ def _ldflags() -> str:
     return "-s -w " + " ".join(f"-X k8s.io/component-base/version.{k}={v}" for k, v in values.items())
 
 
-@contextmanager
-def _only_one(lock: Path) -> Iterator[None]:
-    """Parallel test workers wait for the one that builds."""
-    with lock.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
 if __name__ == "__main__":
     print(programs())
+    print(kubectl())

@@ -41,7 +41,7 @@ class ControlPlane:
         self.ca = folder / "certificates" / "apiserver.crt"
         self._binaries = binaries
         self._running: dict[str, subprocess.Popen[bytes]] = {}
-        self._etcd_port, self._peer_port, self._port = _free_ports(3)
+        self._etcd_port, self._peer_port, self._port = free_ports(3)
         self.url = f"https://127.0.0.1:{self._port}"
         self.admin = folder / "admin.kubeconfig"
 
@@ -126,6 +126,7 @@ class ControlPlane:
             f"--secure-port={self._port}",
             "--service-cluster-ip-range=10.0.0.0/24",
             "--endpoint-reconciler-type=none",
+            "--delete-collection-workers=8",
             f"--token-auth-file={tokens}",
             "--authorization-mode=RBAC",
             "--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",
@@ -175,7 +176,7 @@ class ControlPlane:
         return path
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
     """Ports that nobody listens on now, all different."""
     with contextlib.ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]

@@ -11,13 +11,13 @@ left. Arithmetic is in `algebra`. Spec 01 §1.1-1.3, §1.6, §15 no. 4.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from enum import Enum
 from functools import lru_cache
 
 from vcsched.kube.objects import Quantity
 from vcsched.model import quantity
+from vcsched.model.names import is_qualified_name
 from vcsched.model.quantity import MAX_INT, UNLIMITED, QuantityError, Unit, milli, whole
 
 CPU = "cpu"
@@ -50,10 +50,6 @@ _UNIT = {
 _READ_MILLI = {Kind.CPU, Kind.SCALAR}
 _NATIVE = {CPU: Kind.CPU, MEMORY: Kind.MEMORY, PODS: Kind.PODS, EPHEMERAL_STORAGE: Kind.BYTES}
 
-_DOMAIN_LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-_DOMAIN = re.compile(rf"{_DOMAIN_LABEL}(\.{_DOMAIN_LABEL})*", re.ASCII)
-_NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?", re.ASCII)
-
 
 @lru_cache(maxsize=4096)
 def column(name: str) -> Kind | None:
@@ -71,17 +67,7 @@ def column(name: str) -> Kind | None:
 
 def _is_extended(name: str) -> bool:
     """Whether this names a device, as `nvidia.com/gpu` does: fit to be written `requests.NAME` in a quota."""
-    if name.startswith("requests."):
-        return False
-    prefix, slash, rest = name.partition("/")
-    prefix = "requests." + prefix
-    return (
-        bool(slash)
-        and len(prefix) <= 253
-        and len(rest) <= 63
-        and _DOMAIN.fullmatch(prefix) is not None
-        and _NAME.fullmatch(rest) is not None
-    )
+    return "/" in name and not name.startswith("requests.") and is_qualified_name("requests." + name)
 
 
 @lru_cache(maxsize=4096)

@@ -1,0 +1,68 @@
+"""Kinds of metrics that the client library does not have: families with kept children, plain counters.
+
+`prometheus_client` looks a labelled child up under a lock and appends `_total` to the name of every
+counter; two counters of the reference have no such ending (spec 02 §20).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Generic, TypeVar
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.samples import Sample
+
+Kind = TypeVar("Kind", Counter, Gauge, Histogram)
+
+
+class Family(Generic[Kind]):
+    """A metric with labels; children are kept by their label values."""
+
+    __slots__ = ("_children", "_metric")
+
+    def __init__(self, metric: Kind) -> None:
+        self._metric: Kind = metric
+        self._children: dict[tuple[str, ...], Kind] = {}
+
+    def at(self, *labels: str) -> Kind:
+        """The series with these label values; it exists from now on."""
+        child = self._children.get(labels)
+        if child is None:
+            child = self._children[labels] = self._metric.labels(*labels)
+        return child
+
+    def drop(self, *labels: str) -> None:
+        """Take the series away, if it is there."""
+        if self._children.pop(labels, None) is not None:
+            self._metric.remove(*labels)
+
+    def drop_first(self, first: str) -> None:
+        """Take away every series whose first label has this value."""
+        for labels in [labels for labels in self._children if labels[0] == first]:
+            self.drop(*labels)
+
+
+class PlainCounter(Counter):
+    """A counter whose series has exactly the given name."""
+
+    def _child_samples(self) -> Iterable[Sample]:
+        return (Sample("", {}, self._value.get(), None, None),)
+
+
+def buckets(low: float, high: float, count: int) -> Sequence[float]:
+    """`count` upper bounds from `low` to `high` in equal ratios."""
+    return [low * (high / low) ** (i / (count - 1)) for i in range(count)]
+
+
+def exposition(registry: CollectorRegistry, plain: Iterable[str]) -> bytes:
+    """The text format; the headers of the `plain` counters are given the name their series have."""
+    text = generate_latest(registry)
+    for name in plain:
+        for header in ("HELP", "TYPE"):
+            text = text.replace(f"# {header} {name}_total ".encode(), f"# {header} {name} ".encode())
+    return text
+
+
+def milliseconds(seconds: float) -> float:
+    """A duration as the metrics have it; below 0 (clocks differ) counts as 0."""
+    return max(0.0, seconds * 1000.0)

@@ -24,6 +24,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
+from tests.controlplane import audit
 from tests.controlplane.build import programs
 
 READY_WITHIN_S = 120.0
@@ -44,6 +45,7 @@ class ControlPlane:
         self._etcd_port, self._peer_port, self._port = free_ports(3)
         self.url = f"https://127.0.0.1:{self._port}"
         self.admin = folder / "admin.kubeconfig"
+        self._audit_log = folder / "audit.log"
 
     def start(self) -> None:
         """Start both and return when /readyz answers ok (about 5 seconds); builds the programs if need be.
@@ -94,6 +96,10 @@ class ControlPlane:
             text = reply.read()
             return json.loads(text) if reply.headers.get_content_type() == "application/json" else text
 
+    def asked(self) -> list[audit.Request]:
+        """What ServiceAccounts have asked so far, with the answers."""
+        return audit.read(self._audit_log)
+
     def __enter__(self) -> ControlPlane:
         self.start()
         return self
@@ -127,6 +133,8 @@ class ControlPlane:
             "--service-cluster-ip-range=10.0.0.0/24",
             "--endpoint-reconciler-type=none",
             "--delete-collection-workers=8",
+            f"--audit-policy-file={self._audit_policy()}",
+            f"--audit-log-path={self._audit_log}",
             f"--token-auth-file={tokens}",
             "--authorization-mode=RBAC",
             "--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",
@@ -134,6 +142,11 @@ class ControlPlane:
             f"--service-account-key-file={key}",
             f"--service-account-signing-key-file={key}",
         ]
+
+    def _audit_policy(self) -> Path:
+        policy = self.folder / "audit-policy.json"
+        policy.write_text(json.dumps(audit.POLICY))
+        return policy
 
     def _run(self, binaries: Path, program: str, flags: list[str]) -> None:
         with self._log(program).open("wb") as log:

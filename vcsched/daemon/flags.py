@@ -260,8 +260,8 @@ def doubts(options: Options) -> list[str]:
         and options.leader_elect_resource_name == default["leader-elect-resource-name"]
     ):
         found.append(
-            f"--scheduler-name is {', '.join(options.scheduler_name)} but the lease is the one of every scheduler; "
-            "give --leader-elect-resource-name if another scheduler is to be active beside this one"
+            f"--scheduler-name is {', '.join(options.scheduler_name)} but the lease is the one of every "
+            "scheduler; give --leader-elect-resource-name if another one is to be active beside this one"
         )
     return found
 

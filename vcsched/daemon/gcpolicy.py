@@ -11,7 +11,7 @@ import gc
 import time
 
 YOUNG = 50_000
-"""Allocations after which the youngest generation is collected even inside a session, as a bound on memory."""
+"""Allocations after which the youngest generation is collected even inside a session, to bound the memory."""
 
 FULL_EVERY_S = 600.0
 """A full collection, with a new freeze, runs this often: it finds cycles that plugins leave."""

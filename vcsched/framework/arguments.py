@@ -30,24 +30,28 @@ _FALSE = frozenset({"0", "f", "F", "FALSE", "false", "False"})
 _INT64 = range(-(2**63), 2**63)
 
 
+def _log_warning(_key: str, sentence: str) -> None:
+    log.warning("%s", sentence)
+
+
 class Arguments(Mapping[str, Any]):
     """The free map `arguments` of one entry; `owner` is how warnings call it (`plugin binpack`).
 
-    `warn` takes the finished sentence; it is the log unless somebody collects the warnings.
+    `report` takes the key and the finished sentence of a warning; by default it goes to the log.
     """
 
-    __slots__ = ("_asked", "_values", "owner", "warn")
+    __slots__ = ("_asked", "_report", "_values", "owner")
 
     def __init__(
         self,
         values: Mapping[_Str, Any] | None = None,
         owner: _Str = "arguments",
-        warn: Callable[[_Str], object] = log.warning,
+        report: Callable[[_Str, _Str], object] = _log_warning,
     ) -> None:
         self._values = dict(values or {})
         self._asked: set[_Str] = set()
         self.owner = owner
-        self.warn = warn
+        self._report = report
 
     def __getitem__(self, key: _Str) -> Any:
         self._asked.add(key)
@@ -62,27 +66,31 @@ class Arguments(Mapping[str, Any]):
     def __repr__(self) -> _Str:
         return f"Arguments({self._values!r}, {self.owner!r})"
 
-    def reported_to(self, warn: Callable[[_Str], object]) -> Arguments:
-        """The same arguments, nothing asked yet, with another place for the warnings."""
-        return Arguments(self._values, self.owner, warn)
+    def reported_to(self, report: Callable[[_Str, _Str], object]) -> Arguments:
+        """The same arguments, nothing asked yet, with another receiver of the warnings."""
+        return Arguments(self._values, self.owner, report)
 
     def unasked(self) -> tuple[_Str, ...]:
         """The keys that nobody has read so far, in their order."""
         return tuple(key for key in self._values if key not in self._asked)
+
+    def asked(self) -> tuple[_Str, ...]:
+        """The keys that somebody has read, given or not, in order of their names."""
+        return tuple(sorted(self._asked))
 
     def int(self, key: _Str, default: _Int) -> _Int:
         """A YAML integer of at most 64 bits; a float or a quoted number is not one."""
         value = self.get(key, default)
         if type(value) is _Int and value in _INT64:
             return value
-        return self._unusable(key, value, "an integer", default)
+        return self.unusable(key, value, "an integer", default)
 
     def float(self, key: _Str, default: _Float) -> _Float:
         """A YAML float; an integer is widened."""
         value = self.get(key, default)
         if type(value) in (_Int, _Float):
             return _Float(value)
-        return self._unusable(key, value, "a number", default)
+        return self.unusable(key, value, "a number", default)
 
     def bool(self, key: _Str, default: _Bool) -> _Bool:
         """A YAML boolean, or one of the texts that Go reads as one (`"true"`, `"1"`, `"F"`, …)."""
@@ -91,14 +99,14 @@ class Arguments(Mapping[str, Any]):
             return value
         if isinstance(value, _Str) and value in _TRUE | _FALSE:
             return value in _TRUE
-        return self._unusable(key, value, "a boolean", default)
+        return self.unusable(key, value, "a boolean", default)
 
     def str(self, key: _Str, default: _Str = "") -> _Str:
         """A YAML string; a number or boolean is not one."""
         value = self.get(key, default)
         if isinstance(value, _Str):
             return value
-        return self._unusable(key, value, "a string", default)
+        return self.unusable(key, value, "a string", default)
 
     def typed(self, key: _Str, shape: type[T], default: T) -> T:
         """A list, map, struct or number of the given type, converted by structure.
@@ -112,11 +120,14 @@ class Arguments(Mapping[str, Any]):
         try:
             converted: T = _convert(value, shape)
         except (TypeError, ValueError, OverflowError) as error:
-            return self._unusable(key, value, f"a usable value ({error})", default)
+            return self.unusable(key, value, f"a usable value ({error})", default)
         return converted
 
-    def _unusable(self, key: _Str, value: Any, wanted: _Str, default: T) -> T:
-        self.warn(f"{self.owner}: argument {key} is {value!r}, not {wanted}; the default {default!r} is used")
+    def unusable(self, key: _Str, value: Any, wanted: _Str, default: T) -> T:
+        """Warn that a value is not what is wanted (`at least 1.0`) and give the default; for range checks."""
+        self._report(
+            key, f"{self.owner}: argument {key} is {value!r}, not {wanted}; the default {default!r} is used"
+        )
         return default
 
 

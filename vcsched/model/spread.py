@@ -73,7 +73,7 @@ class Spread(NamedTuple):
 
 
 def spread_of(spec: PodSpec, namespace: str, labels: Labels, default: LabelRule) -> Spread:
-    """The constraints of a pod with these labels; where it declares none, those by `default` (`default_rule`)."""
+    """The constraints of a pod with these labels; without any, those by `default` (see `default_rule`)."""
     declared = spec.topology_spread_constraints
     if not declared:
         return Spread(soft=_default_constraints(namespace, default), needs_all_keys=False)
@@ -146,7 +146,7 @@ def least_count(counts: Sequence[int] | IntArray, min_domains: int) -> int:
 
 
 def fits_skew(count: IntArray, counts_itself: bool, least: int, max_skew: int) -> BoolArray:
-    """Whether one more pod keeps the skew, where `count` pods are in its domain already (arrays or numbers)."""
+    """Whether one more pod keeps the skew, where `count` pods are in the domain (arrays or numbers)."""
     return count + int(counts_itself) - least <= max_skew
 
 

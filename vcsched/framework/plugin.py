@@ -26,11 +26,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
 import numpy as np
 
 from vcsched.columns.intern import InternColumn, InternView
+from vcsched.columns.journal import ALLOCATE, EVICT, PIPELINE, Ledger, Op, Refused
 from vcsched.columns.maths import ARRAYS, FLOATS, Maths
 from vcsched.columns.table import BoolArray, FloatArray
 from vcsched.model.form import Form, Shape
 from vcsched.model.node import Node
-from vcsched.model.status import Fit
+from vcsched.model.status import ERROR, UNRESOLVABLE, UNSCHEDULABLE, Fit
 
 if TYPE_CHECKING:
     from vcsched.cache.tables import NodeTable
@@ -39,12 +40,17 @@ if TYPE_CHECKING:
     from vcsched.kube.objects import Pod
     from vcsched.model.job import Job
     from vcsched.model.queue import Queue
-    from vcsched.model.task import Task
+    from vcsched.model.task import Request, Task
 
 Reads = Literal["node", "room", "pods", "candidates", "any"]
 
 PERMIT, ABSTAIN, REJECT = 1, 0, -1
 """Votes. One Reject ends the vote with no; a tier with a Permit ends it with yes; abstentions ask on."""
+
+
+def compare(a: Any, b: Any) -> int:
+    """The smaller first, as an order function answers: `compare(due(a), due(b))`."""
+    return int(a > b) - int(a < b)
 
 
 class Plugin:
@@ -56,7 +62,7 @@ class Plugin:
         self.args = args
 
     def open(self, ssn: Session) -> None:
-        """Register functions for this session. Called in the configured order; must not loop over all jobs."""
+        """Register functions for this session, in the configured order. Must not loop over all jobs."""
 
     def close(self, ssn: Session) -> None:
         """The session ends: conditions, metrics. Called in reverse order."""
@@ -79,6 +85,11 @@ class Ask(NamedTuple):
     def form(self) -> Form:
         return self.shape.form
 
+    @property
+    def request(self) -> Request:
+        """What the pod asks for: `ask.request.get("cpu")`."""
+        return self.shape.request
+
 
 class World(Protocol):
     """What `Nodes` reads from; the cache's picture is one."""
@@ -94,7 +105,10 @@ class World(Protocol):
 
 
 class Columns:
-    """Amounts by resource name over the rows in question: `nodes.idle["cpu"]` is float64[k]; unknown: zeros."""
+    """Amounts by resource name over the rows in question: `nodes.idle["cpu"]` is float64[k]; unknown: zeros.
+
+    They are the picture itself and not a copy, hence read-only.
+    """
 
     __slots__ = ("_array", "_index", "_k", "_rows")
 
@@ -106,7 +120,11 @@ class Columns:
 
     def __getitem__(self, name: str) -> Any:
         column = self._index.get(name)
-        return np.zeros(self._k) if column is None else self._array[column][self._rows]
+        if column is None:
+            return np.zeros(self._k)
+        amounts = self._array[column][self._rows]
+        amounts.flags.writeable = False
+        return amounts
 
 
 class Cell:
@@ -190,7 +208,7 @@ class Nodes:
         return self.world.label(key).select(self.rows)
 
     def attribute(self, read: Any) -> InternView[Any]:
-        """`read(node)` for every row, interned; `read` is a module-level function that reads the node object only."""
+        """`read(node)` for every row, interned; `read` is a module-level function of the node object."""
         return self.world.attribute(read).select(self.rows)
 
     def objects(self) -> list[Node | None]:
@@ -267,7 +285,7 @@ class Verdict:
         self.reasons = np.zeros(k, dtype=np.uint8)  # index into texts, plus one
         self.texts = texts
 
-    def fail(self, mask: BoolArray, reason: str, code: int) -> None:
+    def fail(self, mask: BoolArray, reason: str, code: int = UNSCHEDULABLE) -> None:
         """Rows where `mask` holds (and that have not failed yet) fail with this reason and code."""
         new = mask & (self.codes == 0)
         if new.any():
@@ -284,7 +302,7 @@ class OneVerdict:
         self.code = 0
         self.reason = ""
 
-    def fail(self, mask: bool, reason: str, code: int) -> None:
+    def fail(self, mask: bool, reason: str, code: int = UNSCHEDULABLE) -> None:
         if mask and not self.code:
             self.code = code
             self.reason = reason
@@ -302,5 +320,7 @@ def reason_number(texts: list[str], reason: str) -> int:
 
 
 __all__ = [
-    "ABSTAIN", "PERMIT", "REJECT", "Ask", "Fit", "Form", "Nodes", "OneNode", "OneVerdict", "Plugin", "Reads", "Shape", "Verdict",
+    "ABSTAIN", "ALLOCATE", "ERROR", "EVICT", "PERMIT", "PIPELINE", "REJECT", "UNRESOLVABLE", "UNSCHEDULABLE",
+    "Ask", "Fit", "Form", "Ledger", "Node", "Nodes", "OneNode", "OneVerdict", "Op", "Plugin", "Reads",
+    "Refused", "Shape", "Verdict", "compare",
 ]  # fmt: skip

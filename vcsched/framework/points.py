@@ -6,7 +6,7 @@ A plugin entry whose switch for a point is off is not heard there. Ways to combi
     Order        first non-zero comparison decides (negative: left first), else a default order
     All          no at the first no; yes when nobody registered
     Any          yes at the first yes; no when nobody registered
-    Vote         a Reject ends it with no; a tier with a Permit ends it with yes; all abstain: next tier; end: yes
+    Vote         a Reject ends it with no; a tier with a Permit ends it with yes; else the next tier; end: yes
     TierAll      the first tier in which somebody registered decides, all of it must agree; nobody: no
     Victims      intersection inside a tier, the first tier with an answer decides (§7.4)
     Union        union inside a tier, the first tier with a victim decides
@@ -35,11 +35,11 @@ A plugin entry whose switch for a point is off is not heard there. Ways to combi
 | pre_predicate | Task -> Fit or None | FirstFailure | enablePredicate |
 | predicate | see `Filters.add` | Filters | enablePredicate |
 | node_order, batch_node_order | see `Scores.add` | Scores | enableNodeOrder |
-| node_map, node_reduce | (Task, Node) -> float; (Task, dict of scores) -> None | map, then reduce, summed | enableNodeOrder |
+| node_map, node_reduce | (Task, Node) -> float; (Task, scores) -> None | map, reduce, sum | enableNodeOrder |
 | best_node | (Task, {score: nodes}) -> Node or None | FirstAnswer | enableBestNode |
 | hyper_node_order | (SubJob, {name: nodes}) -> {name: float} | Each, summed | enabledHyperNodeOrder |
-| gradient_for_job, gradient_for_sub_job | (job, hypernode, purpose) -> lists of hypernodes | First | enabledHyperNodeGradient |
-| simulate_add_task, simulate_remove_task | (state, preemptor, task, node) -> Fit or None | FirstFailure | enablePreemptable or enabledAllocatable |
+| gradient_for_[sub_]job | (job, hypernode, purpose) -> hypernode lists | First | enabledHyperNodeGradient |
+| simulate_[add, remove]_task | (state, preemptor, task, node) -> Fit or None | FirstFailure | either of two |
 | simulate_predicate | (state, task, node) -> Fit or None | FirstFailure | enablePredicate |
 | target_job | jobs -> Job or None | First | enableTargetJob |
 | reserved_nodes | () -> None | Each | enableReservedNodes |
@@ -178,12 +178,43 @@ class VictimQueueOrder(Point[Callable[["Queue", "Queue", "Queue"], int]]):
         return 0
 
 
-class All(Point[Callable[..., bool]]):
+class Explained(Point[Callable[..., bool]]):
+    """A yes or no of which people ask the reason. `why` of a plugin is only asked where its answer was the
+    bad one, and not on the way to a decision, so it may take its time to word a sentence."""
+
+    bad: bool
+
+    def __init__(self, registry: Registry, *switches: str) -> None:
+        super().__init__(registry, *switches)
+        self._whys: dict[Callable[..., bool], Callable[..., str]] = {}
+
+    def add(
+        self, plugin: Plugin, function: Callable[..., bool], why: Callable[..., str] | None = None
+    ) -> None:
+        """`why(*args) -> str`: one sentence, with numbers, why `function` answers these arguments so."""
+        super().add(plugin, function)
+        if why is not None:
+            self._whys[function] = why
+
+    def why(self, *args: Any) -> str:
+        """The sentence of the first plugin whose answer is the bad one; "" if it gives none."""
+        for entry in self.registered:
+            if bool(entry.function(*args)) is self.bad:
+                why = self._whys.get(entry.function)
+                return why(*args) if why is not None else ""
+        return ""
+
+
+class All(Explained):
+    bad = False
+
     def __call__(self, *args: Any) -> bool:
         return all(entry.function(*args) for entry in self.registered)
 
 
-class AnyOf(Point[Callable[..., bool]]):
+class AnyOf(Explained):
+    bad = True
+
     def __call__(self, *args: Any) -> bool:
         return any(entry.function(*args) for entry in self.registered)
 
@@ -216,7 +247,9 @@ VictimFunction = Callable[[Any, Sequence["Task"]], "tuple[Sequence[Task], int]"]
 class Victims(Point[VictimFunction]):
     """Who may be evicted (spec 03 §7.4). `final` names plugins whose empty answer ends the whole vote."""
 
-    def __init__(self, registry: Registry, *switches: str, restart: bool = False, final: frozenset[str] = frozenset()):
+    def __init__(
+        self, registry: Registry, *switches: str, restart: bool = False, final: frozenset[str] = frozenset()
+    ) -> None:
         super().__init__(registry, *switches)
         self._restart = restart
         self._final = final

@@ -23,14 +23,10 @@ from typing import Any, Literal, Unpack
 
 import yaml
 
+from vcsched.kube import keys
 from vcsched.simulator import fragments
 from vcsched.simulator.fragments import Amount, NodeOptions, Obj, PodOptions
 from vcsched.simulator.minting import Mint, owner_reference, running_status
-
-GROUP_NAME = "scheduling.k8s.io/group-name"
-ROLE = "volcano.sh/task-spec"
-JOB_NAME = "volcano.sh/job-name"
-VOLCANO = "scheduling.volcano.sh/v1beta1"
 
 _BUILT_IN_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 
@@ -159,7 +155,9 @@ class World:
                 spec[key] = value
         self._mint.tick()
         status = {"state": state} if state else None
-        return self._object(VOLCANO, "Queue", name, None, annotations=annotations, spec=spec, status=status)
+        return self._object(
+            keys.SCHEDULING_API, "Queue", name, None, annotations=annotations, spec=spec, status=status
+        )
 
     def priority_class(
         self, name: str, value: int, *, default: bool = False, preemption_policy: str = "PreemptLowerPriority"
@@ -224,7 +222,7 @@ class World:
             part = part if isinstance(part, Role) else Role(part)
             own: PodOptions = {**options, **part.options}
             stem = f"{name}-{role_name}" if role_name else name
-            mark = {ROLE: role_name} if role_name else {}
+            mark = {keys.TASK_SPEC: role_name} if role_name else {}
             members += [(f"{stem}-{index}", mark, own) for index in range(part.pods)]
         least = len(members) if min_member is None else min_member
         spec: Obj = {"minMember": least, "queue": queue} if queue is not None else {"minMember": least}
@@ -241,7 +239,7 @@ class World:
         elif min_resources is not None:
             spec["minResources"] = fragments.amounts(requests=min_resources)
         group = self._object(
-            VOLCANO,
+            keys.SCHEDULING_API,
             "PodGroup",
             name,
             home,
@@ -252,7 +250,7 @@ class World:
         )
         places = [on] * len(members) if isinstance(on, str) else [*on, *[""] * (len(members) - len(on))]
         made = [
-            self._pod(member, home, own, {GROUP_NAME: name} | mark, {JOB_NAME: name} | mark, place)
+            self._pod(member, home, own, {keys.GROUP_NAME: name} | mark, {keys.JOB_NAME: name} | mark, place)
             for (member, mark, own), place in zip(members, places, strict=False)
         ]
         return Gang(group, made)
@@ -297,8 +295,10 @@ class World:
     ) -> Obj:
         """One pod: bare or a later member of `gang`, running if `node` is given; `owner` is an object."""
         self._mint.tick()
-        mark = {GROUP_NAME: gang} if gang else {}
-        made = self._pod(name, self._in(namespace), options, mark, {JOB_NAME: gang} if gang else {}, node)
+        mark = {keys.GROUP_NAME: gang} if gang else {}
+        made = self._pod(
+            name, self._in(namespace), options, mark, {keys.JOB_NAME: gang} if gang else {}, node
+        )
         if owner:
             made["metadata"]["ownerReferences"] = [owner_reference(owner)]
         return made

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +16,7 @@ from vcsched.kube.objects import (
     PodSpec,
     PodStatus,
     Quantities,
+    Quantity,
     Resources,
 )
 from vcsched.model.quantity import QuantityError
@@ -23,11 +26,20 @@ MI, GI = 1024**2, 1024**3
 G = 10**9
 
 
-def asks(*, name: str = "", sidecar: bool = False, **requests: str | int) -> Container:
+def asks(
+    other: Mapping[str, Quantity] | None = None,
+    *,
+    name: str = "",
+    sidecar: bool = False,
+    cpu: Quantity | None = None,
+    memory: Quantity | None = None,
+) -> Container:
+    named = {"cpu": cpu, "memory": memory}
+    requests = {key: value for key, value in named.items() if value is not None}
     return Container(
         name=name,
         restart_policy="Always" if sidecar else "",
-        resources=Resources(requests=dict(requests)),
+        resources=Resources(requests={**requests, **(other or {})}),
     )
 
 
@@ -84,12 +96,12 @@ def test_sidecars_run_beside_later_init_containers_and_beside_the_rest(
     assert pod_request(pod(asks(cpu=container), init=made))["cpu"] == cpu * 1000
 
 
-BUSY = {"init": (asks(cpu="10m", sidecar=True), asks(cpu="200m"))}
+BUSY = (asks(cpu="10m", sidecar=True), asks(cpu="200m"))
 
 
 def test_a_pod_level_request_replaces_the_sum() -> None:
     level: Quantities = {"cpu": "250m", "memory": "100Mi", "hugepages-1Mi": "2Gi", "hugepages-1Ki": "2Gi"}
-    assert pod_request(pod(asks(cpu="100m"), level=level, **BUSY)) == {
+    assert pod_request(pod(asks(cpu="100m"), level=level, init=BUSY)) == {
         "cpu": 250,
         "memory": 100 * MI,
         "hugepages-1Mi": 2 * GI,
@@ -100,14 +112,14 @@ def test_a_pod_level_request_replaces_the_sum() -> None:
 
 def test_overhead_comes_on_top_of_a_pod_level_request() -> None:
     both: Quantities = {"cpu": "250m", "memory": "100Mi"}
-    found = pod_request(pod(asks(cpu="100m"), level=both, overhead=both, **BUSY))
+    found = pod_request(pod(asks(cpu="100m"), level=both, overhead=both, init=BUSY))
     assert found == {"cpu": 500, "memory": 200 * MI, "pods": 1}
 
 
 def test_a_pod_level_request_leaves_what_it_does_not_name() -> None:
     found = pod_request(
         pod(
-            asks(cpu="3000m", memory="2G", **{"nvidia.com/gpu": 1}),
+            asks({"nvidia.com/gpu": 1}, cpu="3000m", memory="2G"),
             level={"cpu": "4000m", "nvidia.com/gpu": 9},
             overhead={"cpu": "1000m", "memory": "1G"},
         )
@@ -165,7 +177,7 @@ def test_the_status_of_a_finished_init_container_says_nothing_but_that_of_a_side
 
 
 def test_resources_stand_in_order_and_unknown_ones_are_dropped() -> None:
-    found = pod_request(pod(asks(**{"x.io/a": 1, "storage": 1}), asks(memory=1, cpu=1)))
+    found = pod_request(pod(asks({"x.io/a": 1, "storage": 1}), asks(memory=1, cpu=1)))
     assert list(found) == ["cpu", "memory", "pods", "x.io/a"]
 
 
@@ -174,7 +186,7 @@ def test_a_pod_that_asks_nothing_is_one_pod() -> None:
 
 
 def test_a_zero_request_is_there() -> None:
-    assert pod_request(pod(asks(**{"nvidia.com/gpu": "0"}))) == {"nvidia.com/gpu": 0, "pods": 1}
+    assert pod_request(pod(asks({"nvidia.com/gpu": "0"}))) == {"nvidia.com/gpu": 0, "pods": 1}
 
 
 def test_a_bad_quantity_names_container_resource_and_value() -> None:
@@ -203,7 +215,7 @@ def test_scorers_take_no_container_to_need_nothing(made: Pod, cpu: float, memory
 
 
 def test_balanced_allocation_sees_the_real_request() -> None:
-    made = pod(asks(cpu="1", **{"nvidia.com/gpu": 2}), asks(memory="1Gi"))
+    made = pod(asks({"nvidia.com/gpu": 2}, cpu="1"), asks(memory="1Gi"))
     assert kube_request(made) == (1000, GI, 2000)
     assert kube_request(pod(asks())) == (0, 0, 0)
 
@@ -219,8 +231,8 @@ def test_the_request_is_the_peak_of_the_pods_life(
 ) -> None:
     found = pod_request(
         pod(
-            *(asks(**asked) for asked in containers),
-            init=tuple(asks(sidecar=sidecar, **asked) for sidecar, asked in init),
+            *(asks(asked) for asked in containers),
+            init=tuple(asks(asked, sidecar=sidecar) for sidecar, asked in init),
             overhead=dict(overhead),
         )
     )

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vcsched.kube.keys import HOSTNAME, ZONE
 from vcsched.kube.objects import LabelSelector, LabelSelectorRequirement, PodSpec, TopologySpreadConstraint
 from vcsched.model.selectors import EVERYBODY, NOBODY, LabelRule, compile_pairs
 from vcsched.model.spread import (
-    HOSTNAME,
-    ZONE,
     Constraint,
     Spread,
     default_rule,

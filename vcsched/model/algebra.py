@@ -16,7 +16,8 @@ from collections.abc import Iterable, Mapping
 from enum import Enum
 from functools import lru_cache
 
-from vcsched.model.resources import CPU, MEMORY, PODS, Amounts, in_order, scale
+from vcsched.kube.keys import CPU, MEMORY, PODS
+from vcsched.model.resources import Amounts, in_order, scale
 
 Held = Mapping[str, float]
 _ALWAYS = (CPU, MEMORY)

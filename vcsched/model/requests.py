@@ -11,10 +11,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from vcsched.kube.keys import (
+    CPU,
+    HUGEPAGES_PREFIX,
+    MEMORY,
+    NVIDIA_GPU,
+    POD_RESIZE_PENDING,
+    PODS,
+    REASON_RESIZE_INFEASIBLE,
+)
 from vcsched.kube.objects import Container, ContainerStatus, Pod, Quantity
 from vcsched.model.algebra import add, add_into, set_max
 from vcsched.model.quantity import QuantityError
-from vcsched.model.resources import CPU, GPU, MEMORY, PODS, Amounts, amounts, in_order
+from vcsched.model.resources import Amounts, amounts, in_order
 
 DEFAULT_CPU = 100.0
 DEFAULT_MEMORY = 200.0 * 1024 * 1024
@@ -55,7 +64,7 @@ def nonzero_request(pod: Pod) -> tuple[float, float]:
 def kube_request(pod: Pod) -> KubeRequest:
     """What the pod really asks, for balanced allocation. Raises `QuantityError`."""
     total = _total(pod, _NO_DEFAULTS)
-    return KubeRequest(total.get(CPU, 0.0), total.get(MEMORY, 0.0), total.get(GPU, 0.0))
+    return KubeRequest(total.get(CPU, 0.0), total.get(MEMORY, 0.0), total.get(NVIDIA_GPU, 0.0))
 
 
 def is_restartable(container: Container) -> bool:
@@ -120,15 +129,15 @@ def _pod_level(requests: Mapping[str, Quantity]) -> Amounts:
     supported = {
         name: value
         for name, value in requests.items()
-        if name in (CPU, MEMORY) or name.startswith("hugepages-")
+        if name in (CPU, MEMORY) or name.startswith(HUGEPAGES_PREFIX)
     }
     return _read(supported, "spec.resources.requests")
 
 
 def _resize_is_infeasible(pod: Pod) -> bool:
     for condition in pod.status.conditions:
-        if condition.type == "PodResizePending":
-            return condition.reason == "Infeasible"
+        if condition.type == POD_RESIZE_PENDING:
+            return condition.reason == REASON_RESIZE_INFEASIBLE
     return False
 
 

@@ -15,16 +15,13 @@ from collections.abc import Iterable, Mapping
 from enum import Enum
 from functools import lru_cache
 
+from vcsched.kube.keys import CPU as CPU
+from vcsched.kube.keys import EPHEMERAL_STORAGE, HUGEPAGES_PREFIX, PODS
+from vcsched.kube.keys import MEMORY as MEMORY
 from vcsched.kube.objects import Quantity
 from vcsched.model import quantity
 from vcsched.model.names import is_qualified_name
 from vcsched.model.quantity import MAX_INT, UNLIMITED, QuantityError, Unit, milli, whole
-
-CPU = "cpu"
-MEMORY = "memory"
-PODS = "pods"
-GPU = "nvidia.com/gpu"
-EPHEMERAL_STORAGE = "ephemeral-storage"
 
 Amounts = dict[str, float]
 """Resource name -> amount in the resource's unit. `cpu` and `memory` count as 0 when absent."""
@@ -58,7 +55,7 @@ def column(name: str) -> Kind | None:
         return _NATIVE[name]
     if name.startswith("count/"):
         return None
-    if name.startswith("hugepages-"):
+    if name.startswith(HUGEPAGES_PREFIX):
         return Kind.BYTES
     if "kubernetes.io/" in name or name.startswith("attachable-volumes-") or _is_extended(name):
         return Kind.SCALAR

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from vcsched.kube.keys import HOSTNAME, ZONE
 from vcsched.kube.objects import LabelSelector, PodSpec, TopologySpreadConstraint
 from vcsched.model.selectors import (
     EVERYBODY,
@@ -28,8 +29,6 @@ from vcsched.model.selectors import (
     requirement,
 )
 
-HOSTNAME = "kubernetes.io/hostname"
-ZONE = "topology.kubernetes.io/zone"
 _DEFAULT_SKEWS = ((HOSTNAME, 3), (ZONE, 5))
 _NO_DOMAIN = 2**31 - 1
 _MAX_SCORE = 100

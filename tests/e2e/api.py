@@ -131,7 +131,19 @@ class Api:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     async def request(self, method: str, where: str, body: Any = None, query: Obj | None = None) -> Any:
-        """One request; the decoded reply. Raises `ApiError` for anything but 2xx."""
+        """One request; the decoded reply. Raises `ApiError` for anything but 2xx.
+
+        A 429 is waited out: the server gives one for a moment also when a CRD is new.
+        """
+        while True:
+            try:
+                return await self._once(method, where, body, query)
+            except ApiError as error:
+                if error.code != 429:
+                    raise
+                await asyncio.sleep(1)
+
+    async def _once(self, method: str, where: str, body: Any, query: Obj | None) -> Any:
         content = "application/merge-patch+json" if method == "PATCH" else "application/json"
         async with (
             self._turn,

@@ -76,8 +76,10 @@ def cluster(api: Api) -> Iterator[Cluster]:
     kubelet = Kubelet(api)
     cluster = Cluster(api, kubelet, f"e2e-{next(_namespaces)}")
     yield cluster
-    cluster.clear()
-    kubelet.stop()
+    try:
+        cluster.clear()
+    finally:
+        kubelet.stop()
     assert not kubelet.moved
 
 

@@ -16,7 +16,7 @@ import aiohttp
 import msgspec
 from yarl import URL
 
-from vcsched.kube.config import Login
+from vcsched.kube.config import Login, LoginError
 from vcsched.kube.errors import ApiError, from_answer
 from vcsched.kube.gate import Gate
 from vcsched.kube.objects import KINDS, Object
@@ -127,7 +127,7 @@ class Client:
             if status < 300:
                 return data
             if status == 401 and again:
-                await self.login.renew(used)
+                await self._renew(used)
                 continue
             raise from_answer(status, data, retry_after, f"{method} {path}")
         raise AssertionError("unreachable")
@@ -153,7 +153,7 @@ class Client:
                 server_hostname=self.login.server_name,
             ) as answer:
                 if answer.status == 401:
-                    await self.login.renew(used)
+                    await self._renew(used)
                 if answer.status >= 300:
                     data = await answer.read()
                     raise from_answer(answer.status, data, answer.headers.get("Retry-After"), f"watch {path}")
@@ -209,6 +209,12 @@ class Client:
             raise ApiError(0, "Timeout", f"{what}: no answer in time") from error
         except (aiohttp.ClientError, OSError, asyncio.IncompleteReadError) as error:
             raise ApiError(0, "Connection", f"{what}: {error or type(error).__name__}") from error
+
+    async def _renew(self, used: str) -> None:
+        try:
+            await self.login.renew(used)
+        except LoginError as error:
+            raise ApiError(401, "Unauthorized", str(error)) from error
 
     def _bucket(self, path: str) -> Bucket:
         return self.volcano if path.startswith("/apis/scheduling.volcano.sh/") else self.core

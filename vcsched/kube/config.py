@@ -89,8 +89,8 @@ class Login:
                 load: Callable[..., None] = loader.load_kube_config
                 load(self.kubeconfig, client_configuration=made, persist_config=False)
             else:
-                load = loader.load_incluster_config
-                load(client_configuration=made)
+                load_in_cluster: Callable[..., None] = loader.load_incluster_config
+                load_in_cluster(client_configuration=made)
         except (ConfigException, OSError, ValueError, KeyError, TypeError) as error:
             hint = "" if self.kubeconfig else "; outside a cluster give --kubeconfig or --master"
             raise LoginError(f"cannot log in with {source}: {error}{hint}") from error

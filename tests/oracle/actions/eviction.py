@@ -1,0 +1,22 @@
+"""What preempt, reclaim and the gang actions share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tests.oracle.heap import Heap
+from tests.oracle.job import Job
+from tests.oracle.resources import Resources, plus, total_of
+from tests.oracle.session import Session
+from tests.oracle.task import Task
+
+
+def pending_heap(session: Session, job: Job) -> Heap[Task]:
+    """Pending tasks without a gate, best-effort ones included."""
+    return Heap(
+        session.task_less, (task for task in job.tasks if task.status == "Pending" and not task.gates)
+    )
+
+
+def with_freed(room: Resources, victims: Iterable[Task]) -> Resources:
+    return plus(room, total_of(victim.request for victim in victims))

@@ -63,6 +63,11 @@ class Arguments(Mapping[str, Any]):
     def __len__(self) -> _Int:
         return len(self._values)
 
+    def __eq__(self, other: object) -> _Bool:
+        return isinstance(other, Arguments) and self._values == other._values
+
+    __hash__ = None  # type: ignore[assignment]
+
     def __repr__(self) -> _Str:
         return f"Arguments({self._values!r}, {self.owner!r})"
 

@@ -29,7 +29,8 @@ log = logging.getLogger(__name__)
 
 Builder = Callable[[Arguments], "Plugin"]
 
-_GROUP = "vcsched.plugins"
+_PLUGINS = "vcsched.plugins"  # the package, and the group of entry points
+_ACTIONS = "vcsched.actions"
 _CUSTOM = "vcsched_custom_"
 
 
@@ -42,7 +43,7 @@ class Registry:
 
     def __init__(self, plugins_dir: str = "") -> None:
         self._dir = Path(plugins_dir) if plugins_dir else None
-        self._packaged: Mapping[str, EntryPoint] = {e.name: e for e in entry_points(group=_GROUP)}
+        self._packaged: Mapping[str, EntryPoint] = {e.name: e for e in entry_points(group=_PLUGINS)}
         self._custom: dict[str, Builder] = {}
         self._texts: dict[Path, bytes] = {}
 
@@ -69,11 +70,11 @@ class Registry:
 
     def plugin_names(self) -> frozenset[str]:
         """Every name that may stand in a tier."""
-        return _modules_of("vcsched.plugins") | self._packaged.keys() | self._custom.keys()
+        return _modules_of(_PLUGINS) | self._packaged.keys() | self._custom.keys()
 
     def action_names(self) -> frozenset[str]:
         """Every name that may stand in `actions`."""
-        return _modules_of("vcsched.actions")
+        return _modules_of(_ACTIONS)
 
     def build_plugin(self, name: str, arguments: Arguments) -> Plugin:
         """A new plugin object; KeyError for an unknown name, else whatever the plugin's code raises."""
@@ -87,7 +88,7 @@ class Registry:
         """A new action object, with `name` and `execute(ssn)`; KeyError for an unknown name."""
         if name not in self.action_names():
             raise KeyError(name)
-        return _class_of("vcsched.actions", name)()
+        return _class_of(_ACTIONS, name)()
 
     def _builder(self, name: str) -> Builder:
         if name in self._custom:
@@ -95,9 +96,9 @@ class Registry:
         if name in self._packaged:
             loaded: Builder = self._packaged[name].load()
             return loaded
-        if name not in _modules_of("vcsched.plugins"):
+        if name not in _modules_of(_PLUGINS):
             raise KeyError(name)
-        built_in: Builder = _class_of("vcsched.plugins", name)
+        built_in: Builder = _class_of(_PLUGINS, name)
         return built_in
 
 

@@ -58,7 +58,7 @@ def defaults(resource: Resource, obj: Obj) -> None:
     """The schema's defaults, which hold for objects loaded as they are, too."""
     match resource.table:
         case "pods":
-            _pod_defaults(obj["spec"])
+            _pod_defaults(obj.setdefault("spec", {}))
             obj.setdefault("status", {}).setdefault("phase", "Pending")
         case "podgroups.scheduling.volcano.sh":
             _podgroup_defaults(obj)
@@ -123,7 +123,7 @@ def _pod_defaults(spec: Obj) -> None:
     spec.setdefault("terminationGracePeriodSeconds", 30)
     spec.setdefault("dnsPolicy", "ClusterFirst")
     spec.setdefault("schedulerName", "default-scheduler")
-    for container in (*spec["containers"], *spec.get("initContainers", ())):
+    for container in (*spec.setdefault("containers", []), *(spec.get("initContainers") or ())):
         resources = container.get("resources")
         if not resources:
             continue

@@ -270,6 +270,11 @@ class ApiServerProcess(_Address):
         self.port = answer
         return self
 
+    @property
+    def pid(self) -> int:
+        """The process' id, once it was started."""
+        return self._process.pid or 0
+
     def stop(self) -> None:
         """End the process."""
         self._pipe.close()

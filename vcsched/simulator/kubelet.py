@@ -12,6 +12,7 @@ import heapq
 import itertools
 import time
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from vcsched.simulator.admission import condition, set_condition
@@ -112,19 +113,23 @@ def _seconds(pod: Obj, otherwise: float | None) -> float | None:
 
 
 def _running(pod: Obj, now: str) -> Obj:
-    conditions = pod["status"].get("conditions") or []
-    for kind in _READY:
-        conditions = set_condition(conditions, condition(kind, "True", now))
+    kept = [each for each in pod["status"].get("conditions") or () if each.get("type") not in _READY]
     number = int(pod["metadata"]["uid"][:4], 16)
     state = {"running": {"startedAt": now}}
     return {
         **pod["status"],
         "phase": "Running",
-        "conditions": conditions,
+        "conditions": [*kept, *_ready_conditions(now)],
         "startTime": now,
         "podIP": f"10.0.{number >> 8}.{number & 255}",
         "containerStatuses": [_container(box, state, ready=True) for box in pod["spec"]["containers"]],
     }
+
+
+@lru_cache(maxsize=4)
+def _ready_conditions(now: str) -> tuple[Obj, ...]:
+    """Shared by all pods that start in this second; stored objects are never changed."""
+    return tuple(condition(kind, "True", now) for kind in _READY)
 
 
 def _ended(pod: Obj, now: str) -> Obj:

@@ -71,12 +71,20 @@ class Registry:
     # ---------------------------------------------------------------- create
 
     def load(self, obj: Obj) -> Version:
-        """Put an object as it is, with its uid, creation time and status, as if it had always been there."""
+        """Put an object as it is, with its uid, creation time and status, as if it had always been there.
+
+        ApiError if it has no name or its kind is not served.
+        """
         obj = msgspec.json.decode(msgspec.json.encode(obj))  # the caller's stays the caller's
+        meta = obj.get("metadata") if isinstance(obj, dict) else None
+        if not isinstance(meta, dict) or not meta.get("name"):
+            raise ApiError(400, f"an object needs apiVersion, kind and metadata.name, not {str(obj)[:200]}")
         resource = BY_KIND.get((obj.get("apiVersion", ""), obj.get("kind", "")))
         if resource is None:
-            raise ApiError(404, f"no kind {obj.get('kind')!r} in {obj.get('apiVersion')!r} is served here")
-        meta = obj["metadata"]
+            what = f"{obj.get('kind')} {meta['name']}"
+            raise ApiError(
+                404, f"{what}: kind {obj.get('kind')!r} of {obj.get('apiVersion')!r} is not served here"
+            )
         if resource.namespaced:
             meta.setdefault("namespace", "default")
         meta.setdefault("uid", str(uuid.uuid4()))

@@ -24,7 +24,7 @@ class Job:
 
     __slots__ = (
         "allocated_hypernode", "bare", "blocked", "contribution", "counts", "created", "fit_errors", "gated_count",
-        "invalid", "key", "min_available", "name", "namespace", "obj", "phase", "pending", "placeable",
+        "invalid", "key", "min_available", "min_resources", "name", "namespace", "obj", "phase", "pending", "placeable",
         "policies", "preemptable", "priority", "queue", "queue_name", "refusal", "releasing_placed", "role_counts",
         "role_minimum", "row", "status_write", "subjobs", "tasks", "topology", "uid", "verdict", "version",
         "waiting_time",
@@ -44,6 +44,7 @@ class Job:
         self.preemptable = False
         self.waiting_time: float | None = None  # seconds
         self.min_available = 0
+        self.min_resources: dict[str, float] | None = None  # spec.minResources in columns' units; None: unset
         self.role_minimum: dict[str, int] = {}
         self.policies: tuple[Any, ...] = ()  # spec.subGroupPolicy
         self.topology: NetworkTopology | None = None

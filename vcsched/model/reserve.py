@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from vcsched.kube.keys import CPU, MEMORY
 from vcsched.model.algebra import is_empty
-from vcsched.model.resources import CPU, MEMORY, Amounts
+from vcsched.model.resources import Amounts
 
 Held = Mapping[str, float]
 

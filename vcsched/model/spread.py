@@ -154,14 +154,21 @@ def topology_weight(size: int) -> float:
     return math.log(size + 2)
 
 
-def raw_scores(counts: Sequence[IntArray], weights: Sequence[float], max_skews: Sequence[int]) -> IntArray:
+def raw_scores(
+    counts: Sequence[IntArray],
+    weights: Sequence[float],
+    max_skews: Sequence[int],
+    present: Sequence[BoolArray] | None = None,
+) -> IntArray:
     """Raw score per candidate: more is worse. `counts[c]` holds, per candidate, the pods in its domain.
 
-    One entry of each list per constraint, in order; at least one.
+    One entry of each list per constraint, in order; at least one. Where `present[c]` is false the candidate
+    lacks the topology key, and the constraint adds nothing.
     """
     total: FloatArray = np.zeros(len(counts[0]))
-    for count, weight, max_skew in zip(counts, weights, max_skews, strict=True):
-        total += count * weight + float(max_skew - 1)
+    for number, (count, weight, max_skew) in enumerate(zip(counts, weights, max_skews, strict=True)):
+        added = count * weight + float(max_skew - 1)
+        total += added if present is None else np.where(present[number], added, 0.0)
     # halves go up, as in the scheduler of Kubernetes, not to the even neighbour
     whole = np.trunc(total)
     return (whole + (total - whole >= 0.5)).astype(np.int64)

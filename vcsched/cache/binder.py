@@ -1,0 +1,54 @@
+"""The binder: committed placements become Bind messages, and their results become task statuses.
+
+A bound task is Binding, which is assumed, until the watch shows the pod on its node. A bind that fails for
+good makes the task what its pod says (usually Pending), and the pod gets the reason (spec 02 §14).
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from vcsched.kube.link import Bind, Wrote
+from vcsched.model.status import BINDING
+
+if TYPE_CHECKING:
+    from vcsched.cache.cache import SchedulerCache
+    from vcsched.model.node import Node
+    from vcsched.model.task import Task
+
+log = logging.getLogger(__name__)
+
+
+class Binder:
+    """Sends binds; `sent` and `failed` count them since start."""
+
+    def __init__(self, cache: SchedulerCache) -> None:
+        self._cache = cache
+        self.sent = 0
+        self.failed = 0
+
+    def bind(self, task: Task, node: Node, annotations: dict[str, str] | None = None) -> None:
+        """Make an Allocated task Binding and send its bind."""
+        cache = self._cache
+        cache.accounting.place(task, BINDING, node)
+        task.node_name = node.name
+        task.assumed = True
+        task.write = number = cache.number(lambda wrote: self._ended(task, number, wrote))
+        merged = {**task.pod.metadata.annotations, **annotations} if annotations else None
+        cache.send(
+            Bind(
+                no=number, namespace=task.namespace, name=task.name, uid=task.uid, node=node.name,
+                annotations=merged, gang=task.job_key, created=task.created,
+            )  # fmt: skip
+        )
+        self.sent += 1
+
+    def _ended(self, task: Task, number: int, wrote: Wrote) -> None:
+        if wrote.ok or task.write != number or task.status != BINDING:
+            return
+        self.failed += 1
+        node = task.node_name
+        log.warning("bind of pod %s to node %s failed: %s", task.key, node, wrote.reason)
+        self._cache.revert(task)
+        self._cache.status_writer.mark(task, "SchedulerError", f"failed to bind to node {node}: {wrote.reason}")

@@ -1,0 +1,88 @@
+"""Forms and requests: interned, so that pods of one template share them (design-notes §2.6).
+
+What a form is made of is decided here: two pods with the same key get the same answer from every filter
+and score. Names of volumes and mounts stay out, since a token volume has a random name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+
+import msgspec
+
+from vcsched.columns.space import PODS, Space
+from vcsched.kube.objects import Pod
+from vcsched.model import algebra
+from vcsched.model.form import Form
+from vcsched.model.requests import nonzero_request, pod_request
+from vcsched.model.task import Request
+
+_encode = msgspec.msgpack.Encoder().encode
+
+ShapeKey = Callable[[Pod], Hashable]
+
+
+class Forms:
+    """Intern tables; `shape_keys` are what enabled plugins declare to read beyond the built-in key."""
+
+    def __init__(self, space: Space) -> None:
+        self._space = space
+        self._requests: dict[Hashable, Request] = {}
+        self._forms: dict[Hashable, Form] = {}
+        self.shape_keys: tuple[ShapeKey, ...] = ()
+
+    def request(self, pod: Pod) -> Request:
+        """What the pod asks for. Raises `QuantityError` naming the resource."""
+        amounts = pod_request(pod)
+        nonzero = nonzero_request(pod)
+        key = (tuple(amounts.items()), nonzero)
+        found = self._requests.get(key)
+        if found is None:
+            column = self._space.column
+            found = self._requests[key] = Request(
+                items=tuple((column(name), amount) for name, amount in amounts.items()),
+                by_name=amounts,
+                best_effort=algebra.is_empty(amounts),
+                nonzero_cpu=nonzero[0],
+                nonzero_memory=nonzero[1],
+            )
+        return found
+
+    def nothing_asked(self) -> Request:
+        """The request of a pod whose own cannot be read: a place for one pod."""
+        return Request(((PODS, 1.0),), {"pods": 1.0}, True, 0.0, 0.0)
+
+    def form(self, pod: Pod, request: Request) -> Form:
+        """The form of a pod whose request is known."""
+        spec = pod.spec
+        containers = spec.containers
+        extra = tuple(key(pod) for key in self.shape_keys)
+        key = (
+            pod.metadata.namespace,
+            id(request),
+            _encode((spec.node_selector, spec.affinity, spec.tolerations, spec.topology_spread_constraints))
+            if spec.node_selector or spec.affinity or spec.tolerations or spec.topology_spread_constraints
+            else None,
+            tuple(c.image for c in containers),
+            tuple(c.image for c in spec.init_containers) if spec.init_containers else None,
+            _ports(spec.containers, spec.init_containers),
+            pod.metadata.uid if spec.resource_claims or _has_claims(pod) else None,
+            extra,
+        )
+        found = self._forms.get(key)
+        if found is None:
+            found = self._forms[key] = Form(pod.metadata.namespace, request, spec, extra)
+        return found
+
+
+def _ports(containers: tuple[object, ...], init_containers: tuple[object, ...]) -> Hashable:
+    return tuple(
+        (port.protocol, port.host_ip, port.host_port)
+        for container in (*containers, *init_containers)
+        for port in container.ports  # type: ignore[attr-defined]
+        if port.host_port
+    ) or None
+
+
+def _has_claims(pod: Pod) -> bool:
+    return any(v.persistent_volume_claim is not None or v.ephemeral is not None for v in pod.spec.volumes)

@@ -1,0 +1,200 @@
+"""Pods: tasks come, change and go (spec 02 §10.1, 01 §2).
+
+A pod is kept when one of our schedulers shall place it, or when it sits on a node. What this scheduler
+has decided and the API server has not confirmed yet (binding, eviction) is not undone by an older event.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vcsched.kube.keys import GROUP_NAME, QUEUE_NAME
+from vcsched.model import podflags
+from vcsched.model.quantity import QuantityError
+from vcsched.model.status import (
+    BOUND, FAILED, PENDING, RELEASING, RUNNING, SUCCEEDED, TERMINATED, UNKNOWN,
+)  # fmt: skip
+from vcsched.model.task import Task
+
+if TYPE_CHECKING:
+    from vcsched.cache.cache import SchedulerCache
+    from vcsched.kube.objects import Pod
+    from vcsched.model.node import Node
+
+_FINISHED = {"Succeeded": SUCCEEDED, "Failed": FAILED}
+
+
+def status_of(pod: Pod) -> int:
+    """The status that the API object alone gives (spec 01 §2.6)."""
+    phase = pod.status.phase
+    if phase in _FINISHED:
+        return _FINISHED[phase]
+    if phase not in ("Pending", "Running"):
+        return UNKNOWN
+    if pod.metadata.deletion_timestamp is not None:
+        return RELEASING
+    if phase == "Running":
+        return RUNNING
+    return BOUND if pod.spec.node_name else PENDING
+
+
+def upsert(cache: SchedulerCache, pod: Pod) -> None:
+    """A pod was added or changed."""
+    uid = pod.metadata.uid
+    known = cache.picture.tasks.get(uid)
+    ours = pod.spec.scheduler_name in cache.options.scheduler_names
+    if not ours and not pod.spec.node_name:
+        if known is not None:
+            _remove(cache, known)
+        return
+    if known is None:
+        _add(cache, pod, ours)
+    else:
+        _update(cache, known, pod, ours)
+
+
+def delete(cache: SchedulerCache, key: str, uid: str) -> None:
+    """A pod is gone. Looked up by uid, so that a successor of the same name is safe."""
+    known = cache.picture.tasks.get(uid)
+    if known is not None:
+        _remove(cache, known)
+
+
+def _add(cache: SchedulerCache, pod: Pod, ours: bool) -> None:
+    _insert(cache, _build(cache, pod, ours), status_of(pod))
+
+
+def _update(cache: SchedulerCache, task: Task, pod: Pod, ours: bool) -> None:
+    old = task.pod
+    status = status_of(pod)
+    if task.assumed and not pod.spec.node_name and status == PENDING:
+        # our binding is on its way: the node stays, what people wrote on the pod is taken over
+        task.pod = pod
+        return
+    if task.assumed and task.status == RELEASING and status in (BOUND, RUNNING):
+        task.pod = pod
+        return
+    if pod.spec == old.spec and pod.metadata.labels == old.metadata.labels and _same_flags(old, pod):
+        task.pod = pod
+        if (pod.metadata.deletion_timestamp is None) != (old.metadata.deletion_timestamp is None):
+            cache.picture.counters.terminating(task)
+        if status != task.status or task.assumed:
+            _move(cache, task, status)
+        return
+    fresh = _build(cache, pod, ours)
+    if (
+        fresh.form is task.form
+        and fresh.job_key == task.job_key
+        and pod.metadata.labels == old.metadata.labels
+        and (fresh.priority, fresh.role, fresh.gates, fresh.preemptable)
+        == (task.priority, task.role, task.gates, task.preemptable)
+        and (not task.node_name or task.node_name == fresh.node_name)
+    ):
+        terminating = (pod.metadata.deletion_timestamp is None) != (old.metadata.deletion_timestamp is None)
+        task.pod = pod
+        task.node_name = fresh.node_name or (task.node_name if task.assumed else "")
+        if terminating:
+            cache.picture.counters.terminating(task)
+        _move(cache, task, status)
+        return
+    fresh.marked = task.marked
+    _remove(cache, task, dropping=False)
+    _insert(cache, fresh, status)
+    if task.job is not None and task.job is not fresh.job:
+        cache.groups.drop_if_empty(task.job)
+
+
+def _same_flags(old: Pod, new: Pod) -> bool:
+    return old.metadata.annotations == new.metadata.annotations
+
+
+def _move(cache: SchedulerCache, task: Task, status: int) -> None:
+    """The same pod with another status, node, or a confirmation of what was assumed."""
+    task.assumed = False
+    task.write = 0
+    node = _node(cache, task, status)
+    cache.accounting.place(task, status, node)
+    if task.job is not None:
+        cache.accounting.touch(task.job)
+
+
+def _build(cache: SchedulerCache, pod: Pod, ours: bool) -> Task:
+    """A task from a pod. A request that cannot be read is said once, and counts as asking for nothing but a
+    place: such a pod is held back while pending, and still occupies its node while running."""
+    flaw = ""
+    try:
+        request = cache.forms.request(pod)
+    except QuantityError as error:
+        flaw = f"resource requests: {error}; the pod is not scheduled until it is made anew"
+        request = cache.forms.nothing_asked()
+    task = Task(pod, request, cache.forms.form(pod, request))
+    task.priority = podflags.task_priority(pod)
+    task.preemptable = podflags.preemptable(pod)
+    task.role = podflags.role(pod)
+    task.gates = podflags.gates(pod)
+    task.gated = bool(task.gates)
+    task.index = podflags.name_index(pod.metadata.name)
+    group = pod.metadata.annotations.get(GROUP_NAME, "")
+    if group:
+        task.job_key = f"{pod.metadata.namespace}/{group}"
+    elif ours and cache.options.bare_pods:
+        task.job_key = f"{pod.metadata.namespace}/{podflags.bare_group_name(pod)}"
+    if flaw and ours:
+        task.gates = (UNREADABLE,)
+        task.gated = True
+        cache.refuse_pod(pod, flaw)
+    return task
+
+
+UNREADABLE = "unreadable"
+"""Stands among the gates of a task whose pod cannot be read, so that no action takes it up."""
+
+
+def _insert(cache: SchedulerCache, task: Task, status: int) -> None:
+    picture = cache.picture
+    picture.tasks[task.uid] = task
+    if task.job_key:
+        job = cache.groups.job(task.job_key)
+        if job.obj is None and not task.pod.metadata.annotations.get(GROUP_NAME):
+            queue = task.pod.metadata.annotations.get(QUEUE_NAME) or cache.options.default_queue
+            cache.groups.make_bare(job, queue, task.pod.spec.priority_class_name, task.created)
+        cache.groups.join(task, job)
+    cache.accounting.add_task(task, status, _node(cache, task, status))
+
+
+def _remove(cache: SchedulerCache, task: Task, *, dropping: bool = True) -> None:
+    picture = cache.picture
+    cache.accounting.remove_task(task)
+    del picture.tasks[task.uid]
+    waiting = picture.tasks_without_node.get(task.node_name)
+    if waiting is not None:
+        waiting.pop(task.uid, None)
+        if not waiting:
+            del picture.tasks_without_node[task.node_name]
+    if dropping and task.job is not None:
+        cache.groups.drop_if_empty(task.job)
+
+
+def _node(cache: SchedulerCache, task: Task, status: int) -> Node | None:
+    """The node that the task sits on now; finished tasks take no room. A task whose node has not come yet
+    waits for it (spec 02 §10.1)."""
+    name = task.node_name
+    if not name or status in TERMINATED:
+        return None
+    node = cache.picture.nodes_by_name.get(name)
+    if node is None:
+        cache.picture.tasks_without_node.setdefault(name, {})[task.uid] = task
+    return node
+
+
+def rebuild(cache: SchedulerCache, task: Task) -> None:
+    """Read a pod anew, as the rules of reading changed."""
+    _remove(cache, task)
+    upsert(cache, task.pod)
+
+
+def revert(cache: SchedulerCache, task: Task) -> None:
+    """What was assumed about a task did not come true: it is what its pod says."""
+    if task.uid in cache.picture.tasks:
+        task.node_name = task.pod.spec.node_name
+        _move(cache, task, status_of(task.pod))

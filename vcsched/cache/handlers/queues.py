@@ -1,0 +1,65 @@
+"""Queues: rows of the queue table, and the jobs that waited for one (spec 02 §10.7, 01 §6)."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from vcsched.model import resources
+from vcsched.model.quantity import QuantityError
+from vcsched.model.queue import Queue
+
+if TYPE_CHECKING:
+    from vcsched.cache.cache import SchedulerCache
+    from vcsched.kube.objects import Queue as QueueObject
+
+
+def upsert(cache: SchedulerCache, obj: QueueObject) -> None:
+    picture = cache.picture
+    queue = picture.queues.get(obj.metadata.name)
+    if queue is None:
+        queue = picture.queues[obj.metadata.name] = Queue(obj, picture.queue_table.new_row())
+        _read(cache, queue)
+        cache.groups.queue_came(queue)
+    else:
+        queue.replace(obj)
+        _read(cache, queue)
+    picture.touched_queues[queue.name] = queue
+
+
+def delete(cache: SchedulerCache, key: str, uid: str) -> None:
+    picture = cache.picture
+    queue = picture.queues.get(key)
+    if queue is None or (uid and queue.uid != uid):
+        return
+    del picture.queues[key]
+    cache.groups.queue_gone(queue)
+    picture.touched_queues.pop(key, None)
+    picture.queue_table.free(queue.row)
+    cache.gone_queues.append(key)
+
+
+def _read(cache: SchedulerCache, queue: Queue) -> None:
+    """Limits of the spec into the queue table; a list that cannot be read counts as not given."""
+    spec = queue.obj.spec
+    given = {}
+    for field, listed in (
+        ("capability", spec.capability), ("guarantee", spec.guarantee.resource), ("deserved", spec.deserved),
+    ):  # fmt: skip
+        try:
+            given[field] = resources.amounts(listed)
+        except QuantityError as error:
+            cache.refuse_named("Queue", queue.name, f"spec.{field}: {error}; ignored until changed")
+            given[field] = {}
+        for name in given[field]:
+            cache.picture.space.column(name)
+    table, index, row = cache.picture.queue_table, cache.picture.space.index, queue.row
+    table.alive[row] = True
+    table.weight[row] = spec.weight
+    table.capability[:, row] = math.inf
+    table.guarantee[:, row] = 0.0
+    table.deserved[:, row] = 0.0
+    for field, amounts in given.items():
+        cells = getattr(table, field + "_cells")
+        for name, amount in amounts.items():
+            cells[index[name]][row] = amount

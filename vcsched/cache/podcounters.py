@@ -1,0 +1,357 @@
+"""Pod counters: who stands where, as far as affinity and topology spread ask.
+
+`cache.accounting` says of every task that enters or leaves the Kubernetes view of a node; filters and scores
+read sums over topology domains. Nothing is counted until a pod owns a term or a pending pod asks: then the
+pods that stand are filed once, and each counter is filled from them when it is first needed. Counters follow
+allocations, evictions and their undoing at once; the reference's are partly frozen at the start of its cycle
+(spec 06 §2.12 rule 4, §11 no. 1, 2). Design-notes §2.7.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING
+
+from vcsched.cache.labelindex import PodIndex, SelectorIndex
+from vcsched.cache.podrelations import (
+    NO_NEEDS,
+    Counted,
+    Needs,
+    PlacedPod,
+    Question,
+    Relations,
+    SpreadBy,
+    Term,
+)  # fmt: skip
+from vcsched.cache.topology import Inclusion, Topology
+from vcsched.cache.workloads import WorkloadSelectors
+from vcsched.columns.counters import Clock
+from vcsched.model.pod_affinity import PodAffinityRule, PodTerm, pod_affinity_rule
+from vcsched.model.selectors import NOBODY, LabelRule, Labels, Selector
+from vcsched.model.spread import Constraint, spread_of
+
+if TYPE_CHECKING:
+    from vcsched.cache.picture import Picture
+    from vcsched.model.form import Form
+    from vcsched.model.task import Task
+
+NOTHING: frozenset[int] = frozenset()
+SWEEP_FLOOR = 1024  # registered things that are worth a look for unused ones
+
+
+class PodCounters:
+    """`match` and `relations` for who asks, `placed` … `workload_changed` for who knows.
+
+    `version` moves when the match of a pod may have become another one.
+    """
+
+    def __init__(self, picture: Picture) -> None:
+        self._picture = picture
+        self._clock = Clock()
+        self.topology = Topology(picture, self._clock)
+        self.version = 0
+        self.active = False  # something is counted
+        self._spreads_by_default = False
+        self._workloads = WorkloadSelectors(picture)
+        self._pods: PodIndex[PlacedPod] = PodIndex()
+        self._numbers = count()
+        self._questions: dict[tuple[Selector, bool], Question] = {}
+        self._asked: SelectorIndex[Question] = SelectorIndex()
+        self._terms: dict[tuple[Selector, str, int], Term] = {}
+        self._meant: SelectorIndex[Term] = SelectorIndex()
+        self._term_of: dict[int, Term] = {}
+        self._number_of_needs: dict[Needs, int] = {}
+        self._needs_of: dict[int, Needs] = {}
+        self._relations: dict[frozenset[int], Relations] = {NOTHING: Relations((), NO_NEEDS)}
+        self._rules: dict[Form, PodAffinityRule] = {}
+        self._by_namespace_labels = False  # some rule found its namespaces by their labels
+        self._scopes_are_old = False  # those may be others now
+        self._round = 0
+        self._sweep_at = SWEEP_FLOOR
+
+    # ------------------------------------------------------------------ told by accounting and handlers
+
+    def placed(self, task: Task, row: int) -> None:
+        """The task entered the view of a node."""
+        if not self.active:
+            if task.form.spec.affinity is None or not self._owned_terms(task.form):
+                return
+            self._activate()
+        if task.uid not in self._pods.by_uid:
+            self._place(task, row)
+
+    def removed(self, task: Task, row: int) -> None:
+        """The task left the view of a node."""
+        if self.active:
+            pod = self._pods.pop(task.uid)
+            if pod is not None:
+                pod.count(-1)
+
+    def terminating(self, task: Task) -> None:
+        """The pod got or lost its deletion timestamp; spreading counts no pods that are being deleted."""
+        self._place_again(task.uid)
+
+    def pod_labels_changed(self, task: Task) -> None:
+        """The pod, wherever it is, has other labels than before."""
+        task.match_version = -1
+        self._place_again(task.uid)
+
+    def node_changed(self, row: int) -> None:
+        """A node came, or has other labels or taints."""
+        self.topology.nodes_changed()
+
+    def node_removed(self, row: int) -> None:
+        """A node went; its tasks were removed before."""
+        self.topology.nodes_changed()
+
+    def namespace_changed(self, name: str) -> None:
+        """A namespace came, went, or has other labels: terms that choose namespaces by label mean others."""
+        if self._by_namespace_labels:
+            self._by_namespace_labels = False
+            self._rules.clear()
+            self._scopes_are_old = True
+            self.version += 1
+
+    def workload_changed(self, namespace: str) -> None:
+        """A Service or workload controller of a namespace came, went, or selects other pods."""
+        self._workloads.changed(namespace)
+        if self._spreads_by_default:
+            self.version += 1
+
+    def use_default_spread(self) -> None:
+        """Somebody scores the spread of pods that declare no constraint: from now on they are counted."""
+        if not self._spreads_by_default:
+            self._spreads_by_default = True
+            self.version += 1
+
+    def rebuild(self) -> None:
+        """Count anew from the tasks on the nodes (rows were renumbered)."""
+        self.topology.nodes_changed()
+        if self.active:
+            for uid in list(self._pods.by_uid):
+                pod = self._pods.pop(uid)
+                if pod is not None:
+                    pod.count(-1)
+            self._activate()
+
+    # ------------------------------------------------------------------ asked by the framework and plugins
+
+    def match(self, task: Task) -> frozenset[int]:
+        """What this pod has to do with others, as numbers; equal for pods that get the same answers."""
+        if self._scopes_are_old:
+            self._find_scopes()
+        numbers: list[int] = []
+        needs = self._needs(task)
+        if needs is not None:
+            numbers.append(self._number(needs))
+        if self._meant:
+            numbers += [t.number for t in self._meant.find(task.namespace, task.pod.metadata.labels)]
+        return frozenset(numbers) if numbers else NOTHING
+
+    def relations(self, match: frozenset[int]) -> Relations:
+        """What the numbers of a match stand for."""
+        found = self._relations.get(match)
+        if found is None:
+            terms = [self._term_of[number] for number in sorted(match) if number in self._term_of]
+            needs = [self._needs_of[number] for number in match if number in self._needs_of]
+            found = self._relations[match] = Relations(tuple(terms), needs[0] if needs else NO_NEEDS)
+        found.used = self._round
+        return found
+
+    def rule_of(self, form: Form) -> PodAffinityRule:
+        """The affinity terms of a form, with namespaces as they are now."""
+        rule = self._rules.get(form)
+        if rule is None:
+            rule = self._rules[form] = pod_affinity_rule(form.spec, form.namespace, self._namespaces_with)
+            self._by_namespace_labels |= any(term.by_namespace_labels for term in rule.terms)
+        return rule
+
+    def sweep(self) -> None:
+        """Between sessions: let go of sums that nobody may read again, and, when they have become many, of
+        counters that nobody asked for in this session or the one before."""
+        self.topology.forget_sums()
+        self._round += 1
+        if self._registered < self._sweep_at:
+            return
+        recent = self._round - 2
+        self._relations = {match: each for match, each in self._relations.items() if each.used >= recent}
+        needs = {relations.needs for relations in self._relations.values()}
+        self._needs_of = {number: each for number, each in self._needs_of.items() if each in needs}
+        self._number_of_needs = {each: number for number, each in self._needs_of.items()}
+        wanted = {question for each in needs for question in questions_of(each)}
+        for name, question in list(self._questions.items()):
+            if question not in wanted:
+                del self._questions[name]
+                self._asked.remove(question.selector, question)
+        for key, term in list(self._terms.items()):
+            if not term.tally.rows:
+                del self._terms[key], self._term_of[term.number]
+                self._meant.remove(term.selector, term)
+        self._sweep_at = SWEEP_FLOOR + 2 * self._registered
+        self.version += 1
+
+    @property
+    def _registered(self) -> int:
+        return len(self._questions) + len(self._terms) + len(self._needs_of) + len(self._relations)
+
+    # ------------------------------------------------------------------ pods on nodes
+
+    def _activate(self) -> None:
+        """File all pods that stand on nodes."""
+        self.active = True
+        for node in self._picture.node_at:
+            if node is not None:
+                for task in node.tasks.values():
+                    if not task.hidden:
+                        self._place(task, node.row)
+
+    def _place(self, task: Task, row: int) -> None:
+        asked = self._asked.find(task.namespace, task.pod.metadata.labels)
+        owned = self._owned_terms(task.form) if task.form.spec.affinity is not None else ()
+        pod = PlacedPod(task, row, asked, tuple(self._term(term) for term in owned))
+        self._pods.add(pod)
+        pod.count(1)
+
+    def _place_again(self, uid: str) -> None:
+        pod = self._pods.pop(uid)
+        if pod is not None:
+            pod.count(-1)
+            self._place(pod.task, pod.row)
+
+    def _find_scopes(self) -> None:
+        """Count the owners of terms anew, with the namespaces that their terms mean now."""
+        self._scopes_are_old = False
+        for uid in [uid for uid, pod in self._pods.by_uid.items() if pod.owned]:
+            self._place_again(uid)
+
+    # ------------------------------------------------------------------ registry
+
+    def _owned_terms(self, form: Form) -> tuple[PodTerm, ...]:
+        """The terms by which placed pods of this form concern others. (Their required affinity does not: the
+        reference gives it weight 0, spec 06 §3.6.)"""
+        rule = self.rule_of(form)
+        return (*rule.anti_affinity, *rule.preferred)
+
+    def _namespaces_with(self, rule: LabelRule) -> frozenset[str]:
+        namespaces = self._picture.namespaces
+        return frozenset(name for name, obj in namespaces.items() if rule.matches(obj.metadata.labels))
+
+    def _term(self, said: PodTerm) -> Term:
+        key = (said.selector, said.topology_key, said.weight)
+        term = self._terms.get(key)
+        if term is None:
+            term = self._terms[key] = Term(next(self._numbers), *key, self._clock)
+            self._term_of[term.number] = term
+            self._meant.add(said.selector, term)
+            self.version += 1
+        return term
+
+    def _question(self, selector: Selector, *, living: bool = False) -> Question:
+        question = self._questions.get((selector, living))
+        if question is None:
+            if not self.active:
+                self._activate()
+            question = Question(next(self._numbers), selector, living, self._clock)
+            self._questions[selector, living] = question
+            self._asked.add(selector, question)
+            for pod in self._pods.find(selector):
+                pod.asked.append(question)
+                if not (living and pod.terminating):
+                    question.tally.add(pod.row, 1)
+        return question
+
+    def _number(self, needs: Needs) -> int:
+        number = self._number_of_needs.get(needs)
+        if number is None:
+            number = self._number_of_needs[needs] = next(self._numbers)
+            self._needs_of[number] = needs
+        return number
+
+    def _needs(self, task: Task) -> Needs | None:
+        """What a pod asks about others; None if nothing."""
+        form, labels = task.form, task.pod.metadata.labels
+        spec = form.spec
+        default = NOBODY
+        if self._spreads_by_default and not spec.topology_spread_constraints:
+            default = self._workloads.rule_of(task.pod)
+        affinity = spec.affinity
+        asks = affinity is not None and (affinity.pod_affinity or affinity.pod_anti_affinity)
+        if not asks and not spec.topology_spread_constraints and default.requirements is None:
+            return None
+        rule = self.rule_of(form)
+        spread = spread_of(spec, task.namespace, labels, default)
+        needs = Needs(
+            together=self._question(rule.together) if rule.affinity else None,
+            together_keys=tuple(term.topology_key for term in rule.affinity),
+            may_start=bool(rule.affinity) and rule.matches_itself(task.namespace, labels),
+            apart=self._counted(rule.anti_affinity),
+            preferred=self._counted(rule.preferred),
+            hard=self._spread_by(spread.hard, labels, all_keys=True),
+            soft=self._spread_by(spread.soft, labels, all_keys=spread.needs_all_keys),
+            needs_all_keys=spread.needs_all_keys,
+        )
+        return None if needs == NO_NEEDS._replace(needs_all_keys=needs.needs_all_keys) else needs
+
+    def _counted(self, terms: tuple[PodTerm, ...]) -> tuple[Counted, ...]:
+        return tuple(Counted(self._question(t.selector), t.topology_key, t.weight) for t in terms)
+
+    def _spread_by(
+        self, constraints: tuple[Constraint, ...], labels: Labels, *, all_keys: bool
+    ) -> tuple[SpreadBy, ...]:
+        keys = tuple(c.topology_key for c in constraints) if all_keys else ()
+        return tuple(
+            SpreadBy(
+                constraint,
+                self._question(constraint.selector, living=True),
+                Inclusion(keys, constraint.honors_affinity, constraint.honors_taints),
+                constraint.counts_itself(labels),
+            )
+            for constraint in constraints
+        )
+
+    # ------------------------------------------------------------------ proof
+
+    def verify(self) -> None:
+        """Recompute everything from the tasks on the nodes. Raises `AssertionError` with what differs."""
+        if not self.active:
+            return
+        if self._scopes_are_old:
+            self._find_scopes()
+        standing = {
+            task.uid: (task, node.row)
+            for node in self._picture.node_at
+            if node is not None
+            for task in node.tasks.values()
+            if not task.hidden
+        }
+        counted = {uid: (pod.task, pod.row) for uid, pod in self._pods.by_uid.items()}
+        _same("pods on nodes", counted, standing)
+        for question in self._questions.values():
+            rows: dict[int, int] = {}
+            for task, row in standing.values():
+                meta = task.pod.metadata
+                if question.living and meta.deletion_timestamp is not None:
+                    continue
+                if question.selector.selects(task.namespace, meta.labels):
+                    rows[row] = rows.get(row, 0) + 1
+            _same(f"pods meant by {question.selector}", question.tally.rows, rows)
+        owners: dict[tuple[Selector, str, int], dict[int, int]] = {key: {} for key in self._terms}
+        for task, row in standing.values():
+            for said in self._owned_terms(task.form):
+                rows = owners[said.selector, said.topology_key, said.weight]
+                rows[row] = rows.get(row, 0) + 1
+        for key, term in self._terms.items():
+            _same(f"owners of {key}", term.tally.rows, owners[key])
+        self.topology.verify()
+
+
+def questions_of(needs: Needs) -> list[Question]:
+    """All counters that a pod's needs read."""
+    together = [needs.together] if needs.together is not None else []
+    counted = [each.question for each in (*needs.apart, *needs.preferred)]
+    return together + counted + [each.question for each in (*needs.hard, *needs.soft)]
+
+
+def _same(what: str, kept: object, recomputed: object) -> None:
+    if kept != recomputed:
+        raise AssertionError(f"{what}: kept {kept}, recomputed {recomputed}")

@@ -1,0 +1,110 @@
+"""The status writer: phases, conditions and marks become messages, only when they say something new.
+
+What was written is remembered until the API shows it, so a session that comes to the same verdict writes
+nothing (spec 02 §16, design-notes §1 items 15-17).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from vcsched.kube.keys import JOB_ALLOCATED_HYPERNODE
+from vcsched.kube.link import Condition, Event, PodGroupStatus, PodStatus, QueueStatus, Reference, Wrote
+
+if TYPE_CHECKING:
+    from vcsched.cache.cache import SchedulerCache
+    from vcsched.model.job import Job
+    from vcsched.model.queue import Queue
+    from vcsched.model.task import Task
+
+
+class StatusWriter:
+    """Sends status writes; at most one is in flight per object."""
+
+    def __init__(self, cache: SchedulerCache) -> None:
+        self._cache = cache
+        self._queue_writes: dict[str, dict[str, str]] = {}
+
+    def mark(self, task: Task, reason: str, message: str, nominated: str = "") -> bool:
+        """Say on the pod why it waits: condition PodScheduled=False and an event, if either is new. An empty
+        nominated node does not clear one that was set."""
+        condition = next((c for c in task.pod.status.conditions if c.type == "PodScheduled"), None)
+        said = task.marked
+        if said[0]:
+            same = said[0] == reason and said[1] == message
+            nominated_now = said[2]
+        else:
+            same = (
+                condition is not None
+                and condition.status == "False"
+                and condition.reason == reason
+                and condition.message == message
+            )
+            nominated_now = task.pod.status.nominated_node_name
+        if same and (not nominated or nominated == nominated_now):
+            return False
+        task.marked = (reason, message, nominated or nominated_now)
+        cache = self._cache
+        number = cache.number(lambda wrote: self._marked(task, wrote))
+        cache.send(
+            PodStatus(
+                no=number, namespace=task.namespace, name=task.name, uid=task.uid,
+                conditions=(Condition("PodScheduled", "False", reason, message),), nominated=nominated or None,
+            )  # fmt: skip
+        )
+        about = Reference("Pod", task.namespace, task.name, task.uid)
+        cache.send(Event(about=about, type="Warning", reason="FailedScheduling", message=message))
+        return True
+
+    def clear_nomination(self, task: Task) -> None:
+        """A nominated node that no longer holds is taken off the pod."""
+        number = self._cache.number(lambda wrote: None)
+        task.marked = (task.marked[0], task.marked[1], "")
+        self._cache.send(
+            PodStatus(
+                no=number, namespace=task.namespace, name=task.name, uid=task.uid, conditions=(), nominated=""
+            )  # fmt: skip
+        )
+
+    def _marked(self, task: Task, wrote: Wrote) -> None:
+        if not wrote.ok and wrote.status != 404:
+            task.marked = ("", "", "")  # the next session says it again
+
+    def job_status(self, job: Job, status: dict[str, Any]) -> None:
+        """Write the whole status of a PodGroup (camelCase plain values)."""
+        assert job.obj is not None
+        cache = self._cache
+        annotations = None
+        if job.allocated_hypernode != job.obj.metadata.annotations.get(JOB_ALLOCATED_HYPERNODE, ""):
+            annotations = {JOB_ALLOCATED_HYPERNODE: job.allocated_hypernode}
+        job.status_write = number = cache.number(lambda wrote: self._job_written(job, number, wrote))
+        cache.send(
+            PodGroupStatus(
+                no=number, namespace=job.namespace, name=job.name, uid=job.uid,
+                resource_version=job.obj.metadata.resource_version, status=status, annotations=annotations,
+            )  # fmt: skip
+        )
+
+    def _job_written(self, job: Job, number: int, wrote: Wrote) -> None:
+        if job.status_write != number:
+            return
+        job.status_write = 0
+        if job.obj is None or (wrote.ok and wrote.obj is None):
+            return
+        if not wrote.ok:
+            job.verdict = None  # said again when the job is looked at next
+        self._cache.accounting.set_phase(job, job.obj.status.phase)
+        self._cache.accounting.touch(job)
+
+    def queue_status(self, queue: Queue, allocated: dict[str, str]) -> None:
+        """Write what a queue's jobs hold, if that is not what was last written."""
+        if self._queue_writes.get(queue.name) == allocated:
+            return
+        self._queue_writes[queue.name] = allocated
+        number = self._cache.number(lambda wrote: self._queue_written(queue, wrote))
+        self._cache.send(QueueStatus(no=number, name=queue.name, allocated=allocated))
+
+    def _queue_written(self, queue: Queue, wrote: Wrote) -> None:
+        self._queue_writes.pop(queue.name, None)
+        if not wrote.ok and queue.name in self._cache.picture.queues:
+            self._cache.picture.touched_queues[queue.name] = queue

@@ -1,0 +1,96 @@
+"""Why a job waits: one reason at a time, the first obstacle in order, with the thing to change (ux.md).
+
+    object invalid → gated → queue missing or closed → queue limit → admission → gang incomplete
+    → does not fit → waits for room being freed
+
+The reference's text goes first where tools match on it, then a dash, then our sentence.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from vcsched.model import readiness
+from vcsched.model.status import ALLOCATED
+
+if TYPE_CHECKING:
+    from vcsched.framework.session import Session
+    from vcsched.model.job import Job
+
+DASH = " — "
+
+
+class Why(NamedTuple):
+    """The first obstacle: a short stage name and the sentence."""
+
+    stage: str
+    sentence: str
+
+
+def joined(text: str, sentence: str) -> str:
+    """The reference's text, then our sentence."""
+    return f"{text}{DASH}{sentence}" if sentence else text
+
+
+def sentence(ssn: Session, job: Job) -> str:
+    """Our sentence about a waiting job; "" when nothing holds it back."""
+    found = why(ssn, job)
+    return found.sentence if found is not None else ""
+
+
+def why(ssn: Session, job: Job) -> Why | None:
+    """The first obstacle of a job that is not ready, or None."""
+    refused = ssn.cache.refused.get(("PodGroup", job.key))
+    if refused is not None:
+        return Why("invalid", refused)
+    if job.queue is None:
+        return Why("queue", f"queue {job.queue_name} does not exist; create it or change spec.queue")
+    if job.is_ready() and not job.pending:
+        return None
+    have = readiness.valid(job.counts)
+    if job.invalid is not None or have < job.min_available:
+        return _incomplete(job, have)
+    if job.gated_count and job.gated_count == len(job.pending):
+        return Why("gated", f"all {job.gated_count} pending pods carry scheduling gates; remove the gates to go on")
+    if not job.queue.is_open(ssn.compat.stateless_queue_closed):
+        state = job.queue.obj.status.state
+        return Why("queue closed", f"queue {job.queue.name} is {state or 'without a state'}; open it")
+    if job.refusal is not None and (job.pending_phase or not job.fit_errors):
+        return Why(*job.refusal)
+    if job.fit_errors:
+        return _does_not_fit(job)
+    promised = job.counts[ALLOCATED] + readiness.waiting(job.counts)
+    if promised:
+        return Why("waits", f"room for {promised} pods is promised and waits to be freed")
+    return None
+
+
+def _incomplete(job: Job, have: int) -> Why:
+    """The gang lacks pods: of all, of a role, or of a sub-group."""
+    if have < job.min_available:
+        return Why("gang incomplete", f"{have} of {job.min_available} pods of the gang exist; create the others")
+    for role, minimum in job.role_minimum.items():
+        there = readiness.valid(job.role_counts[role]) if role in job.role_counts else 0
+        if there < minimum:
+            return Why("gang incomplete", f"{there} of {minimum} pods of role {role} exist; create the others")
+    message = job.invalid.message if job.invalid is not None else "not enough pods"
+    return Why("gang incomplete", message)
+
+
+def _does_not_fit(job: Job) -> Why:
+    """Room for some of the gang: how many, and what stands against the rest."""
+    tried = [job.tasks[uid] for uid in job.fit_errors if uid in job.tasks]
+    placed = readiness.ready(job.counts) + sum(1 for t in job.pending.values() if t.attempt is not None)
+    first = min(tried, key=lambda task: (task.namespace, task.name, task.uid)) if tried else None
+    fit = job.fit_errors[first.uid] if first is not None else None
+    needed = max(job.min_available, 1)
+    text = f"does not fit: room for {placed} of {needed}"
+    if fit is not None and fit.counts:
+        parts = sorted(fit.counts.items(), key=lambda item: (-item[1], item[0]))
+        listed = " · ".join(f"{count:,} {reason}" for reason, count in parts)
+        text += f" on {fit.n:,} nodes: {listed}"
+    elif fit is not None and fit.n == 0:
+        text += "; there is no node" if not fit.base else f"; {fit.base}"
+    return Why("does not fit", text)
+
+

@@ -1,0 +1,67 @@
+"""Default orders, where no plugin has a say (spec 03 §7.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cmp_to_key
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from vcsched.framework.session import Session
+    from vcsched.model.job import Job
+    from vcsched.model.queue import Queue
+    from vcsched.model.subjob import SubJob
+    from vcsched.model.task import Task
+
+
+def queue_less(ssn: Session, a: Queue, b: Queue) -> bool:
+    """Plugins, then the older queue, then the name."""
+    answer = ssn.queue_order.compare(a, b)
+    if answer:
+        return answer < 0
+    return (a.created, a.name) < (b.created, b.name)
+
+
+def job_less(ssn: Session, a: Job, b: Job) -> bool:
+    """Plugins, then the older PodGroup, then the key."""
+    answer = ssn.job_order.compare(a, b)
+    if answer:
+        return answer < 0
+    return (a.created, a.key) < (b.created, b.key)
+
+
+def sub_job_less(ssn: Session, a: SubJob, b: SubJob) -> bool:
+    """Plugins, then the smaller match index, then the key."""
+    answer = ssn.sub_job_order.compare(a, b)
+    if answer:
+        return answer < 0
+    return (a.match_index, a.key) < (b.match_index, b.key)
+
+
+def tasks_in_order(ssn: Session, tasks: Iterable[Task]) -> list[Task]:
+    """Tasks as they are to be placed: plugins, then index if all have one, then age, then uid.
+
+    The reference mixes index and age pairwise, which is no order (03 §21.11); a total one makes its result
+    wherever the reference's is determined.
+    """
+    listed = list(tasks)
+    by_index = all(task.index is not None for task in listed)
+    last = _by_index if by_index else _by_age
+    key = ssn.task_order.sort_key()
+    if key is not None:
+        listed.sort(key=(lambda t: (key(t), last(t))) if ssn.task_order else last)
+        return listed
+
+    def compare(a: Task, b: Task) -> int:
+        answer = ssn.task_order.compare(a, b)
+        return answer or (-1 if last(a) < last(b) else 1 if last(a) > last(b) else 0)
+
+    return sorted(listed, key=cmp_to_key(compare))
+
+
+def _by_index(task: Task) -> tuple[Any, ...]:
+    return (task.index, task.created, task.uid)
+
+
+def _by_age(task: Task) -> tuple[Any, ...]:
+    return (task.created, task.uid)

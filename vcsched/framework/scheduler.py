@@ -1,0 +1,113 @@
+"""The scheduler: a loaded configuration and the sessions run under it.
+
+Plugin objects and kept columns live as long as the configuration; `configure` swaps all of it at once
+between two sessions (spec 02 §6.5, design-notes D10). In memory a whole pass is: `drain`, `run_once`.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from vcsched.framework.metrics import Metrics
+from vcsched.framework.pipeline import Pipeline
+from vcsched.framework.plugin import Plugin
+from vcsched.framework.points import Opening
+from vcsched.framework.registry import Registry
+from vcsched.framework.session import Session
+from vcsched.framework.update import Reminders
+
+if TYPE_CHECKING:
+    from vcsched.cache.cache import SchedulerCache
+    from vcsched.framework.conf import Configuration
+
+log = logging.getLogger(__name__)
+
+
+class Report(NamedTuple):
+    """What one session did."""
+
+    seconds: float
+    bound: int
+    evicted: int
+
+
+class Scheduler:
+    """Runs sessions on a cache. `seed` makes ties, and so decisions, repeatable."""
+
+    def __init__(
+        self,
+        cache: SchedulerCache,
+        configuration: Configuration,
+        *,
+        registry: Registry | None = None,
+        metrics: Metrics | None = None,
+        seed: int | None = None,
+    ) -> None:
+        self.cache = cache
+        self.registry = registry or Registry()
+        self.metrics = metrics or Metrics()
+        self.rng = random.Random(seed)
+        self.reminders = Reminders()
+        self.wake: float | None = None
+        self.configure(configuration)
+
+    def configure(self, configuration: Configuration) -> None:
+        """Put a configuration into force. A plugin that cannot be built is left out, with a message."""
+        plugins: list[tuple[Opening, Plugin]] = []
+        for number, tier in enumerate(configuration.tiers):
+            for entry in tier.plugins:
+                try:
+                    plugin = self.registry.build_plugin(entry.name, entry.arguments)
+                except KeyError:
+                    log.error("Failed to get plugin %s.", entry.name)
+                    continue
+                except Exception:
+                    log.exception("plugin %s could not be made; it is left out", entry.name)
+                    continue
+                plugins.append((Opening(entry.name, number, entry.is_enabled), plugin))
+        self.configuration = configuration
+        self.plugins = plugins
+        self.actions: list[Any] = [self.registry.build_action(name) for name in configuration.actions]
+        self.cache.set_bare_pods(configuration.compatibility.bare_pods == "schedule")
+        self.cache.set_shape_keys(
+            plugin.shape_key for _, plugin in plugins if type(plugin).shape_key is not Plugin.shape_key
+        )
+        self.pipeline = Pipeline(self.cache.picture, self.cache.shapes, self.rng)
+        picture = self.cache.picture
+        picture.changes += 1
+        picture.touched.update(picture.attached)
+
+    def open_session(self) -> Session:
+        """A session with its plugins opened."""
+        ssn = Session(
+            self.cache, self.configuration, self.plugins, self.pipeline, self.metrics, self.rng, self.reminders
+        )
+        ssn.open()
+        return ssn
+
+    def run_once(self) -> Report:
+        """One session: actions in order, then close. A fault in an action ends that action, not the daemon."""
+        start = time.perf_counter()
+        cache = self.cache
+        bound, evicted = cache.binder.sent, cache.evictor.sent
+        if self.wake is not None and self.wake <= cache.clock():
+            cache.picture.changes += 1
+            self.wake = None
+        ssn = self.open_session()
+        try:
+            for action in self.actions:
+                began = time.perf_counter()
+                try:
+                    action.execute(ssn)
+                except Exception:
+                    log.exception("action %s failed; what it left undone is taken back", action.name)
+                self.metrics.observe_action(action.name, time.perf_counter() - began)
+        finally:
+            ssn.close()
+        self.wake = ssn.wake
+        seconds = time.perf_counter() - start
+        self.metrics.observe_cycle(seconds)
+        return Report(seconds, cache.binder.sent - bound, cache.evictor.sent - evicted)

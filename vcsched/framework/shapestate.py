@@ -1,0 +1,351 @@
+"""Shape states: what is known about every node for one shape, kept and repaired (DESIGN 1.4, design-notes §2.5).
+
+Per filter a column of codes and reasons, per score a column of values. A placement changes one row, and
+that row alone is asked again, on floats. What reads pods of the whole cluster is kept while its version
+stays; what reads the candidates or anything else is asked each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from vcsched.columns.table import BoolArray, FloatArray, IntArray
+from vcsched.framework.lift import lifted_filter, lifted_score
+from vcsched.framework.plugin import Ask, Nodes, OneNode, OneVerdict, Verdict, reason_number
+from vcsched.framework.points import Filter, Score
+
+if TYPE_CHECKING:
+    from vcsched.cache.picture import Picture
+    from vcsched.model.form import Shape
+
+EPSILON = 0.1  # amounts within this count as equal (spec 01); amounts of nodes and requests are integral
+REPAIR_LIMIT = 24  # more changed rows than this are cheaper in one array pass
+
+NONE, IDLE, FUTURE = 0, 1, 3  # candidate classes (spec 04 §2.6 rule 5); 2 and 4 are theirs outside the shard
+
+
+class FilterColumn:
+    """The kept answer of one filter for one shape: uint8[n] codes, uint8[n] reason numbers."""
+
+    __slots__ = ("codes", "filter", "reasons", "texts", "vector", "version")
+
+    def __init__(self, rule: Filter) -> None:
+        self.filter = rule
+        self.vector: Callable[[Ask, Nodes, Any], None] = rule.vector or lifted_filter(rule.scalar)
+        self.texts: list[str] = []
+        self.codes: npt.NDArray[np.uint8] = np.zeros(0, dtype=np.uint8)
+        self.reasons: npt.NDArray[np.uint8] = np.zeros(0, dtype=np.uint8)
+        self.version: Any = None
+
+    def compute(self, ask: Ask, nodes: Nodes) -> None:
+        """Ask for all rows."""
+        verdict = Verdict(nodes.k, self.texts)
+        self.vector(ask, nodes, verdict)
+        self.codes, self.reasons = verdict.codes, verdict.reasons
+
+    def repair(self, ask: Ask, picture: Picture, rows: IntArray) -> None:
+        """Ask for some rows, as arrays."""
+        verdict = Verdict(len(rows), self.texts)
+        self.vector(ask, Nodes(picture, rows, len(rows)), verdict)
+        self.codes[rows], self.reasons[rows] = verdict.codes, verdict.reasons
+
+    def repair_one(self, ask: Ask, one: OneNode) -> None:
+        """Ask for one row, as floats."""
+        verdict = OneVerdict()
+        self.vector(ask, one, verdict)
+        self.codes[one.row] = verdict.code
+        self.reasons[one.row] = reason_number(self.texts, verdict.reason) if verdict.code else 0
+
+
+class ScoreColumn:
+    """The kept values of one score for one shape: float64[n], raw if the score is normalised."""
+
+    __slots__ = ("batch", "constant", "score", "values", "vector", "version")
+
+    def __init__(self, rule: Score, batch: bool) -> None:
+        self.score = rule
+        self.batch = batch
+        self.vector: Callable[[Ask, Nodes], Any] = rule.vector or lifted_score(rule.scalar, batch)
+        self.values: FloatArray = np.zeros(0)
+        self.constant: float | None = None  # a normalised score whose raw values are all equal: its value
+        self.version: Any = None
+
+    def compute(self, ask: Ask, nodes: Nodes, alive: BoolArray) -> None:
+        self.values = np.asarray(self.vector(ask, nodes), dtype=np.float64)
+        if self.values.shape != (nodes.k,):
+            self.values = np.full(nodes.k, self.values)
+        self.settle(ask, alive)
+
+    def settle(self, ask: Ask, alive: BoolArray) -> None:
+        """A normalised score whose raw values are equal everywhere gives every candidate set the same."""
+        normalise = self.score.normalise
+        if normalise is None:
+            return
+        raw = self.values[alive]
+        flat = raw.size == 0 or raw.min() == raw.max()
+        self.constant = float(normalise(ask, raw[:1])[0]) if flat and raw.size else (0.0 if flat else None)
+
+
+class ShapeState:
+    """All kept columns of one shape, at a position of the row logs."""
+
+    def __init__(self, picture: Picture, shape: Shape, filters: list[Filter], scores: list[tuple[Score, bool]]) -> None:
+        self.picture = picture
+        self.shape = shape
+        self._all_filters = filters
+        self._all_scores = scores
+        self.n = -1
+        self._room_at = self._node_at = 0
+        self._epoch = -1
+        self.filters: list[FilterColumn] = []
+        self.live_filters: list[FilterColumn] = []  # read pods or anything
+        self.room_filters: list[FilterColumn] = []
+        self.order: list[ScoreColumn] = []  # kept scores, per node
+        self.batch: list[ScoreColumn] = []  # kept scores, batch
+        self.room_scores: list[ScoreColumn] = []
+        self.live_scores: list[ScoreColumn] = []  # asked on the candidates each time
+        self.bad: BoolArray = np.zeros(0, dtype=np.bool_)  # refused by a kept filter
+        self.live_bad: BoolArray | None = None
+        self.idle_ok: BoolArray = self.bad
+        self.future_ok: BoolArray = self.bad
+        self.total: FloatArray = np.zeros(0)  # order + batch of kept scores
+        self.top: FloatArray = np.zeros(0)  # total where class IDLE, else -inf
+        self.idle_count = 0
+        self.bytes = 0
+        self.changed = 0  # counts changes, so that a frozen fit record knows whether it still holds
+
+    # ------------------------------------------------------------------ upkeep
+
+    def refresh(self, ask: Ask) -> None:
+        """Bring every kept column up to date."""
+        picture = self.picture
+        room = picture.room_log
+        if self.n != picture.nodes.n or self._epoch != picture.epoch:
+            self._build(ask)
+        else:
+            if self._node_at != picture.node_log.position:
+                rows = picture.node_log.since(self._node_at, max(64, self.n // 8))
+                if rows is None:
+                    self._build(ask)
+                else:
+                    self._repair_nodes(ask, np.array(rows, dtype=np.int64))
+            if self._room_at != room.position:
+                changed = room.since(self._room_at, REPAIR_LIMIT)
+                self._room_at = room.position
+                self.changed += 1
+                if changed is None:
+                    self._recompute_room(ask)
+                else:
+                    for row in changed:
+                        self._repair_room(ask, row)
+        if self.live_filters:
+            self._ask_live(ask)
+
+    def _build(self, ask: Ask) -> None:
+        """From nothing: all rows, all filters and scores that apply to the shape."""
+        picture = self.picture
+        n = self.n = picture.nodes.n
+        self._epoch = picture.epoch
+        self._room_at, self._node_at = picture.room_log.position, picture.node_log.position
+        nodes = Nodes(picture, slice(0, n), n)
+        self.filters = [FilterColumn(f) for f in self._all_filters if f.applies is None or f.applies(ask)]
+        self.room_filters = [c for c in self.filters if c.filter.reads == "room"]
+        self.live_filters = [c for c in self.filters if c.filter.reads in ("pods", "any")]
+        scores = [ScoreColumn(s, batch) for s, batch in self._all_scores if s.applies is None or s.applies(ask)]
+        kept = [c for c in scores if c.score.reads in ("node", "room")]
+        self.order = [c for c in kept if not c.batch]
+        self.batch = [c for c in kept if c.batch]
+        self.room_scores = [c for c in kept if c.score.reads == "room"]
+        self.live_scores = [c for c in scores if c.score.reads not in ("node", "room")]
+        for column in self.filters:
+            if column.filter.reads in ("node", "room"):
+                column.compute(ask, nodes)
+        alive = picture.nodes.alive[:n]
+        for score in kept:
+            score.compute(ask, nodes, alive)
+        self._fold_filters()
+        self._fold_room()
+        self._fold_scores()
+        self.changed += 1
+        self.bytes = n * (2 * len(self.filters) + 8 * (len(scores) + 2) + 4)
+
+    def _repair_nodes(self, ask: Ask, rows: IntArray) -> None:
+        """Node objects changed."""
+        picture, alive = self.picture, self.picture.nodes.alive[: self.n]
+        self._node_at = picture.node_log.position
+        if not len(rows):
+            return
+        for column in self.filters:
+            if column.filter.reads in ("node", "room"):
+                column.repair(ask, picture, rows)
+        for score in (*self.order, *self.batch):
+            score.values[rows] = score.vector(ask, Nodes(picture, rows, len(rows)))
+            score.settle(ask, alive)
+        self._fold_filters()
+        self._fold_room()
+        self._fold_scores()
+        self.changed += 1
+
+    def _recompute_room(self, ask: Ask) -> None:
+        """Many rows changed their room: one array pass."""
+        nodes = Nodes(self.picture, slice(0, self.n), self.n)
+        alive = self.picture.nodes.alive[: self.n]
+        for column in self.room_filters:
+            column.compute(ask, nodes)
+        for score in self.room_scores:
+            score.compute(ask, nodes, alive)
+        if self.room_filters:
+            self._fold_filters()
+        self._fold_room()
+        self._fold_scores()
+
+    def _repair_room(self, ask: Ask, row: int) -> None:
+        """One row changed its room: floats."""
+        nodes = self.picture.nodes
+        one = OneNode(self.picture, row)
+        for column in self.room_filters:
+            column.repair_one(ask, one)
+        for score in self.room_scores:
+            score.values[row] = score.vector(ask, one)
+        bad = False
+        if self.room_filters:
+            bad = self.bad[row] = self._is_bad(row)
+        elif self.bad[row]:
+            bad = True
+        idle_ok = future_ok = nodes.alive_cells[row]
+        idle, future = nodes.idle_cells, nodes.future_cells
+        for column, amount in self.shape.request.items:
+            limit = amount - EPSILON
+            if idle[column][row] <= limit:
+                idle_ok = False
+            if future[column][row] <= limit:
+                future_ok = False
+        self.idle_ok[row], self.future_ok[row] = idle_ok, future_ok
+        was = bool(self.top[row] != -np.inf)
+        candidate = bool(idle_ok and future_ok and not bad)
+        total = 0.0
+        if candidate or not was:
+            for score in self.order:
+                total += score.values[row]
+            batch = 0.0
+            for score in self.batch:
+                batch += self._contribution(score, row)
+            total += batch
+            self.total[row] = total
+        self.top[row] = total if candidate else -np.inf
+        self.idle_count += candidate - was
+
+    def _contribution(self, score: ScoreColumn, row: int) -> float:
+        if score.score.normalise is None:
+            return float(score.values[row])
+        return score.constant or 0.0
+
+    def _is_bad(self, row: int) -> bool:
+        return any(c.codes[row] for c in self.filters if c.filter.reads in ("node", "room"))
+
+    def _ask_live(self, ask: Ask) -> None:
+        """Filters that read pods of the whole cluster, or anything else."""
+        stale = False
+        nodes = None
+        for column in self.live_filters:
+            version = column.filter.version(ask) if column.filter.version is not None else None
+            if version is not None and version == column.version and len(column.codes) == self.n:
+                continue
+            if nodes is None:
+                nodes = Nodes(self.picture, slice(0, self.n), self.n)
+            column.compute(ask, nodes)
+            column.version = version
+            stale = True
+        if stale or self.live_bad is None or len(self.live_bad) != self.n:
+            bad = self.live_filters[0].codes != 0
+            for column in self.live_filters[1:]:
+                bad = bad | (column.codes != 0)
+            self.live_bad = bad
+            self.changed += 1
+
+    # ------------------------------------------------------------------ folding columns together
+
+    def _fold_filters(self) -> None:
+        bad = ~self.picture.nodes.alive[: self.n]
+        for column in self.filters:
+            if column.filter.reads in ("node", "room"):
+                bad = bad | (column.codes != 0)
+        self.bad = bad
+
+    def _fold_room(self) -> None:
+        nodes, n = self.picture.nodes, self.n
+        idle_ok = nodes.alive[:n].copy()
+        future_ok = idle_ok.copy()
+        for column, amount in self.shape.request.items:
+            limit = amount - EPSILON
+            idle_ok &= nodes.idle[column, :n] > limit
+            future_ok &= nodes.future[column, :n] > limit
+        self.idle_ok, self.future_ok = idle_ok, future_ok
+
+    def _fold_scores(self) -> None:
+        n = self.n
+        order = np.zeros(n)
+        for score in self.order:
+            order = order + score.values
+        batch = np.zeros(n)
+        for score in self.batch:
+            if score.score.normalise is None:
+                batch = batch + score.values
+            elif score.constant is not None:
+                batch = batch + score.constant
+        self.total = order + batch
+        candidates = self.idle_ok & self.future_ok & ~self.bad
+        self.top = np.where(candidates, self.total, -np.inf)
+        self.idle_count = int(candidates.sum())
+
+    # ------------------------------------------------------------------ answers
+
+    @property
+    def needs_candidates(self) -> bool:
+        """Whether some score must be computed on the candidates each time."""
+        return bool(self.live_scores) or any(
+            c.score.normalise is not None and c.constant is None for c in self.batch
+        )
+
+    def passing(self, *, room: bool) -> BoolArray:
+        """bool[n]: rows that pass all filters, and with `room` also the test against future room."""
+        ok = ~self.bad
+        if self.live_filters and self.live_bad is not None:
+            ok &= ~self.live_bad
+        return ok & self.future_ok if room else ok
+
+    def totals(self, ask: Ask, rows: IntArray) -> FloatArray:
+        """float64[k]: the whole score of these candidates, compared among each other."""
+        if not self.needs_candidates:
+            return self.total[rows]
+        nodes = Nodes(self.picture, rows, len(rows))
+        order = np.zeros(len(rows))
+        batch = np.zeros(len(rows))
+        for score in (*self.order, *self.batch, *self.live_scores):
+            values = self._on_candidates(ask, score, rows, nodes)
+            if score.batch:
+                batch = batch + values
+            else:
+                order = order + values
+        return order + batch
+
+    def _on_candidates(self, ask: Ask, score: ScoreColumn, rows: IntArray, nodes: Nodes) -> Any:
+        rule = score.score
+        if rule.reads in ("node", "room"):
+            if rule.normalise is None:
+                return score.values[rows]
+            return rule.normalise(ask, score.values[rows]) if score.constant is None else score.constant
+        if rule.reads == "pods" and rule.version is not None:
+            version = rule.version(ask)
+            if version is None or version != score.version or len(score.values) != self.n:
+                every = Nodes(self.picture, slice(0, self.n), self.n)
+                score.values = np.asarray(score.vector(ask, every), dtype=np.float64)
+                score.version = version
+            raw = score.values[rows]
+        else:
+            raw = np.asarray(score.vector(ask, nodes), dtype=np.float64)
+        return rule.normalise(ask, raw) if rule.normalise is not None else raw

@@ -1,0 +1,224 @@
+"""The close of a session: phases, conditions, events and queue sums of whatever was touched (spec 03 §16).
+
+Only jobs and queues that something happened to are looked at, and only what says something new is
+written: an idle session writes nothing.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from vcsched.cache.cache import reference_of
+from vcsched.framework import explain
+from vcsched.kube.link import Event
+from vcsched.model import readiness, resources, texts
+from vcsched.model.status import ALLOCATED, FAILED, PENDING, PIPELINED, RUNNING, SUCCEEDED
+
+if TYPE_CHECKING:
+    from vcsched.framework.session import Session
+    from vcsched.model.job import Job
+    from vcsched.model.queue import Queue
+
+REPEAT_S = 300.0
+"""A job that keeps waiting is said so again after this time (design-notes §7 row 2)."""
+
+WAITING = ("Unknown", "Pending", "Inqueue")
+
+
+class Said:
+    """What was last said about a job: its event's text, and when."""
+
+    __slots__ = ("at", "text")
+
+    def __init__(self, text: str, at: float) -> None:
+        self.text = text
+        self.at = at
+
+
+class Reminders:
+    """Waiting jobs whose event is to be repeated, in order of time; the interval is the same for all."""
+
+    def __init__(self) -> None:
+        self._due: deque[tuple[float, str, Said]] = deque()
+
+    def add(self, job: Job, said: Said) -> None:
+        self._due.append((said.at + REPEAT_S, job.key, said))
+
+    def collect(self, ssn: Session) -> None:
+        """Touch the jobs whose time has come and about whom nothing newer was said."""
+        while self._due and self._due[0][0] <= ssn.now:
+            _, key, said = self._due.popleft()
+            job = ssn.jobs.get(key)
+            if job is not None and job.verdict is said:
+                ssn.touched[key] = job
+
+
+def write_statuses(ssn: Session) -> None:
+    """Write what changed about touched jobs and queues."""
+    ssn.reminders.collect(ssn)
+    for job in list(ssn.touched.values()):
+        if job.key in ssn.world.jobs:
+            _write_job(ssn, job)
+    _write_queues(ssn)
+
+
+# ---------------------------------------------------------------- jobs
+
+
+def _write_job(ssn: Session, job: Job) -> None:
+    if job.queue is None:
+        if job.obj is not None:
+            _say(ssn, job, explain.sentence(ssn, job))
+        return
+    ssn.valid(job)
+    conditions = ssn.conditions.get(job.key, ())
+    stuck = any(c["type"] == "Unschedulable" and c["status"] == "True" for c in conditions)
+    phase = phase_of(job, stuck)
+    ssn.accounting.set_phase(job, phase)
+    sentence = explain.sentence(ssn, job)
+    written = False
+    if job.obj is not None:
+        written = _write_status(ssn, job, phase, conditions, sentence)
+    message = ssn.fit_message(job)
+    if phase in WAITING and not job.is_ready():
+        _say(ssn, job, texts.gang_message(job.counts[PENDING], job, message), sentence)
+    elif written and phase not in WAITING:
+        ssn.event(job, "Normal", "Scheduled", "pod group is ready")
+        job.verdict = None
+    _mark_pods(ssn, job, message, sentence)
+
+
+def phase_of(job: Job, stuck: bool) -> str:
+    """The phase of spec 03 §16.1; `stuck`: gang said Unschedulable in this session."""
+    if job.counts[RUNNING] > 0 and stuck:
+        return "Unknown"
+    scheduled = job.already_scheduled
+    if scheduled >= job.min_available:
+        return "Completed" if scheduled == readiness.completed(job.counts) else "Running"
+    return "Inqueue" if job.phase == "Inqueue" else "Pending"
+
+
+def _write_status(ssn: Session, job: Job, phase: str, new: Any, sentence: str) -> bool:
+    """Compare with what the API has, or what is on its way there, and write on a difference."""
+    assert job.obj is not None
+    old = job.obj.status
+    stamp = datetime.fromtimestamp(ssn.now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    conditions = [
+        {
+            "type": c.type, "status": c.status, "transitionID": c.transition_id, "reason": c.reason, "message": c.message,
+            "lastTransitionTime": c.last_transition_time.strftime("%Y-%m-%dT%H:%M:%SZ") if c.last_transition_time else None,
+        }
+        for c in old.conditions
+    ]  # fmt: skip
+    changed = (old.phase, old.running, old.succeeded, old.failed) != (
+        phase, job.counts[RUNNING], job.counts[SUCCEEDED], job.counts[FAILED],
+    )  # fmt: skip
+    for condition in new:
+        fresh = {**condition, "transitionID": ssn.uid, "lastTransitionTime": stamp}
+        if condition["type"] == "Unschedulable":
+            fresh["message"] = explain.joined(condition["message"], sentence)
+            if job.invalid is not None:
+                fresh["reason"] = job.invalid.reason
+        index = next((i for i, c in enumerate(conditions) if c["type"] == fresh["type"]), None)
+        if index is None:
+            conditions.append(fresh)
+            changed = True
+        elif any(conditions[index][key] != fresh[key] for key in ("status", "reason", "message")):
+            conditions[index] = fresh
+            changed = True
+    status = {
+        "phase": phase,
+        "conditions": [{k: v for k, v in c.items() if v is not None} for c in conditions],
+        "running": job.counts[RUNNING],
+        "succeeded": job.counts[SUCCEEDED],
+        "failed": job.counts[FAILED],
+    }
+    if not changed or job.status_write:
+        return False
+    ssn.cache.status_writer.job_status(job, status)
+    return True
+
+
+def _say(ssn: Session, job: Job, text: str, sentence: str = "") -> None:
+    """The Unschedulable event, when it is new or was said long ago."""
+    text = explain.joined(text, sentence)
+    said: Said | None = job.verdict
+    if said is not None and said.text == text and ssn.now - said.at < REPEAT_S:
+        return
+    job.verdict = Said(text, ssn.now)
+    ssn.reminders.add(job, job.verdict)
+    ssn.event(job, "Warning", "Unschedulable", text)
+
+
+def _mark_pods(ssn: Session, job: Job, job_message: str, sentence: str) -> None:
+    """Say on each waiting pod why it waits. Gated pods keep the API server's own condition."""
+    if not (job.counts[PENDING] or job.counts[PIPELINED] or job.counts[ALLOCATED]):
+        return
+    mark = ssn.cache.status_writer.mark
+    for status in (ALLOCATED, PENDING, PIPELINED):
+        if not job.counts[status]:
+            continue
+        tasks = job.pending.values() if status == PENDING else [t for t in job.tasks.values() if t.status == status]
+        for task in tasks:
+            if task.gated:
+                continue
+            reason, message, nominated = texts.task_reason(task, job)
+            if not message:
+                message = explain.joined(job_message or texts.ALL_UNAVAILABLE, sentence)
+            mark(task, reason, message, nominated)
+
+
+# ---------------------------------------------------------------- queues
+
+
+def _write_queues(ssn: Session) -> None:
+    """status.allocated of touched queues and their ancestors (spec 03 §16.5)."""
+    touched = ssn.world.touched_queues
+    if not touched:
+        return
+    queues = ssn.queues
+    children: dict[str, list[Queue]] = {}
+    for queue in queues.values():
+        children.setdefault(_parent(queue), []).append(queue)
+    affected: dict[str, Queue] = {}
+    for queue in touched.values():
+        at: Queue | None = queue
+        while at is not None and at.name not in affected:
+            affected[at.name] = at
+            at = queues.get(_parent(at)) if "root" in queues else None
+    for queue in affected.values():
+        if queue.name in queues:
+            _write_queue(ssn, queue, children if "root" in queues else {})
+
+
+def _parent(queue: Queue) -> str:
+    return "" if queue.name == "root" else queue.obj.spec.parent or "root"
+
+
+def _write_queue(ssn: Session, queue: Queue, children: dict[str, list[Queue]]) -> None:
+    total = ssn.queue_table.alloc[:, queue.row].copy()
+    seen, below = {queue.name}, list(children.get(queue.name, ()))
+    while below:
+        child = below.pop()
+        if child.name not in seen:
+            seen.add(child.name)
+            total += ssn.queue_table.alloc[:, child.row]
+            below.extend(children.get(child.name, ()))
+    held = {name: float(total[column]) for column, name in enumerate(ssn.space.names) if total[column]}
+    shown = queue.obj.status.allocated
+    if _same(shown, held):
+        return
+    ssn.cache.status_writer.queue_status(queue, resources.quantities(held))
+
+
+def _same(shown: Any, held: dict[str, float]) -> bool:
+    """Quantity by quantity; a missing list is an empty one, and a 0 is no difference."""
+    try:
+        known = resources.amounts(shown or {})
+    except ValueError:
+        return False
+    return {k: v for k, v in known.items() if v} == held
+
+

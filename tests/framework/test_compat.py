@@ -6,9 +6,24 @@ import pytest
 
 from vcsched.framework.compat import BY_KEY, SWITCHES, Compatibility, differences, read_switch
 
-KEYS = """victimRestart victimVeto evictUnchecked reclaimNodeOrder preemptNoReprieve nodeSampling roleSkip
-unresolvedTopology statelessQueueClosed backfillClosedQueues reserveAllReplicas gangVictimScope pdbStrict
-singlePodVictims unevictRunning barePods""".split()
+KEYS = [
+    "victimRestart",
+    "victimVeto",
+    "evictUnchecked",
+    "reclaimNodeOrder",
+    "preemptNoReprieve",
+    "nodeSampling",
+    "roleSkip",
+    "unresolvedTopology",
+    "statelessQueueClosed",
+    "backfillClosedQueues",
+    "reserveAllReplicas",
+    "gangVictimScope",
+    "pdbStrict",
+    "singlePodVictims",
+    "unevictRunning",
+    "barePods",
+]
 
 
 def test_every_row_with_a_switch_has_one_and_says_why() -> None:

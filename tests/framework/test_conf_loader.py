@@ -17,7 +17,7 @@ class Names:
 
     def plugin_names(self) -> frozenset[str]:
         return frozenset(
-            "priority gang conformance overcommit drf predicates proportion nodeorder".split()
+            ["priority", "gang", "conformance", "overcommit", "drf", "predicates", "proportion", "nodeorder"]
         )
 
 
@@ -33,7 +33,9 @@ def test_without_a_path_the_built_in_configuration_is_in_force() -> None:
     assert loader.current.actions == ("enqueue", "allocate", "backfill")
 
 
-def test_a_good_file_is_taken_whole_and_shown_in_the_log(file: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_good_file_is_taken_whole_and_shown_in_the_log(
+    file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     file.write_text("actions: allocate\nmetrics: {type: prometheus}\n")
     loader = Loader(str(file), Names())
     with caplog.at_level(logging.INFO - 2):
@@ -83,7 +85,9 @@ def test_a_bad_edit_keeps_the_last_good_configuration(
     assert loader.current.actions == ("backfill",)
 
 
-def test_a_missing_file_leaves_the_built_in_configuration(file: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_missing_file_leaves_the_built_in_configuration(
+    file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     loader = Loader(str(file), Names())
     assert not loader.load()
     assert not loader.valid

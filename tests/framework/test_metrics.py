@@ -50,7 +50,9 @@ def test_every_metric_has_the_reference_s_name_and_type(metrics: Metrics) -> Non
         | dict.fromkeys(counters.split(), "counter")
     )
     exposed = types(metrics)
-    own = {name.removeprefix("volcano_"): kind for name, kind in exposed.items() if name.startswith("volcano_")}
+    own = {
+        name.removeprefix("volcano_"): kind for name, kind in exposed.items() if name.startswith("volcano_")
+    }
     assert own == expected
     assert exposed["process_cpu_seconds_total"] == "counter"
 

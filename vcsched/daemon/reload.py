@@ -119,13 +119,13 @@ class _Stir(FileSystemEventHandler):
         self._stirred.set()
 
 
-def watch_configuration(path: str, changed: Callable[[], object]) -> DirectoryWatch:
+def watch_configuration(path: str, changed: Callable[[], object], quiet_s: float = QUIET_S) -> DirectoryWatch:
     """Watch scheduler.conf at `path`."""
     file = Path(path)
-    return DirectoryWatch(file.parent, lambda: [file], changed)
+    return DirectoryWatch(file.parent, lambda: [file], changed, quiet_s)
 
 
-def watch_plugins(directory: str, changed: Callable[[], object]) -> DirectoryWatch:
+def watch_plugins(directory: str, changed: Callable[[], object], quiet_s: float = QUIET_S) -> DirectoryWatch:
     """Watch the Python files of the plugins directory."""
     folder = Path(directory)
-    return DirectoryWatch(folder, lambda: folder.glob("*.py"), changed)
+    return DirectoryWatch(folder, lambda: folder.glob("*.py"), changed, quiet_s)

@@ -1,0 +1,50 @@
+"""Node affinity: node selector and required node affinity, asked once per distinct label value.
+
+Spec 06 §2.9.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vcsched.framework.plugin import Ask, Form, Nodes, Verdict
+from vcsched.model.node import Node
+from vcsched.model.node_affinity import NodeRule, evaluate, node_rule
+from vcsched.model.selectors import Requirement
+from vcsched.model.status import UNRESOLVABLE
+
+REASON = "node(s) didn't match Pod's node affinity/selector"
+CONFLICT = "pod affinity terms conflict"
+
+
+def applies(ask: Ask) -> bool:
+    return rule_of(ask.form).restricts
+
+
+def refuse(ask: Ask, nodes: Nodes, verdict: Verdict) -> None:
+    def label(part: Requirement) -> object:
+        return nodes.label(part.key).where(part.accepts)
+
+    def name(part: Requirement) -> object:
+        return nodes.attribute(_name).where(part.accepts)
+
+    fits = evaluate(rule_of(ask.form), np.ones(nodes.k, dtype=np.bool_), label, name)
+    verdict.fail(~fits, REASON, UNRESOLVABLE)
+
+
+def problem(form: Form) -> str:
+    """Why no node can ever fit, whatever the cluster is like; "" if one could."""
+    return CONFLICT if rule_of(form).is_contradictory else ""
+
+
+def rule_of(form: Form) -> NodeRule:
+    rule: NodeRule = form.compiled(_rule)
+    return rule
+
+
+def _rule(form: Form) -> NodeRule:
+    return node_rule(form.spec)
+
+
+def _name(node: Node) -> str:
+    return node.name

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from prometheus_client import Histogram
 
-from vcsched.framework.metric_kinds import buckets
+from vcsched.framework.metric_kinds import FastHistogram, buckets
 from vcsched.framework.metrics import Metrics
 
 
@@ -89,6 +92,30 @@ def test_the_stages_of_plugins_and_tasks_are_labels(metrics: Metrics) -> None:
     }
     for name, labels in count.items():
         assert series(metrics, f"volcano_{name}_count") == {labels: 1.0}
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(st.tuples(st.floats(0, 7000) | st.sampled_from([1.0, 5000.0]), st.integers(1, 5)), max_size=8)
+)
+def test_values_observed_at_once_count_as_the_library_counts_them(seen: list[tuple[float, int]]) -> None:
+    ours = FastHistogram("ours", "", buckets=buckets(1, 5000, 20), registry=None)
+    library = Histogram("library", "", buckets=buckets(1, 5000, 20), registry=None)
+    for value, count in seen:
+        ours.observe_many(value, count)
+        for _ in range(count):
+            library.observe(value)
+    got, expected = ([s.value for m in h.collect() for s in m.samples] for h in (ours, library))
+    assert got == pytest.approx(expected)
+
+
+def test_several_tasks_of_a_job_are_one_call(metrics: Metrics) -> None:
+    metrics.observe_task("Bound", 2, tasks=3)
+    metrics.jobs.placed("n", "j", "q", 0.0, 2.0, tasks=3)
+    assert series(metrics, "volcano_task_scheduling_latency_milliseconds_sum") == {'{stage="Bound"}': 6000.0}
+    assert series(metrics, "volcano_e2e_job_scheduling_latency_milliseconds_sum") == {"": 6000.0}
+    (duration,) = series(metrics, "volcano_e2e_job_scheduling_duration").values()
+    assert duration == 2000.0
 
 
 def test_only_the_evicting_actions_count_transactions(metrics: Metrics) -> None:

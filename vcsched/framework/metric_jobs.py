@@ -6,9 +6,9 @@ each other there; here `unschedule_task_count` is their sum and `job_retry_count
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Gauge
 
-from vcsched.framework.metric_kinds import Family, PlainCounter, buckets, milliseconds
+from vcsched.framework.metric_kinds import Family, FastHistogram, PlainCounter, buckets, milliseconds
 
 _JOB = ("job_name", "queue", "job_namespace")
 
@@ -18,7 +18,7 @@ class JobMetrics:
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._registry = registry
-        self._job_latency = Histogram(
+        self._job_latency = FastHistogram(
             "volcano_e2e_job_scheduling_latency_milliseconds",
             "From the creation of a PodGroup to the placement of each task",
             buckets=buckets(100, 120000, 30),
@@ -57,11 +57,13 @@ class JobMetrics:
         self._label(namespace, name, queue)
         self._job_start.at(name, queue, namespace).set(created_s)
 
-    def placed(self, namespace: str, name: str, queue: str, created_s: float, now_s: float) -> None:
-        """A task of this job was allocated or pipelined for good."""
+    def placed(
+        self, namespace: str, name: str, queue: str, created_s: float, now_s: float, tasks: int = 1
+    ) -> None:
+        """So many tasks of this job were allocated or pipelined for good."""
         self._label(namespace, name, queue)
         waited_ms = milliseconds(now_s - created_s)
-        self._job_latency.observe(waited_ms)
+        self._job_latency.observe_many(waited_ms, tasks)
         self._job_duration.at(name, queue, namespace).set(waited_ms)
         self._job_last.at(name, queue, namespace).set(now_s)
 

@@ -6,13 +6,27 @@ counter; two counters of the reference have no such ending (spec 02 §20).
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import Generic, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.samples import Sample
 
-Kind = TypeVar("Kind", Counter, Gauge, Histogram)
+
+class FastHistogram(Histogram):
+    """A histogram that finds its bucket by bisection and takes several equal values at once.
+
+    The library's own walks the buckets and checks its arguments: 4 µs for each task of a session.
+    """
+
+    def observe_many(self, amount: float, count: int) -> None:
+        """Observe the same amount `count` times."""
+        self._sum.inc(amount * count)
+        self._buckets[bisect_left(self._upper_bounds, amount)].inc(count)
+
+
+Kind = TypeVar("Kind", Counter, Gauge, FastHistogram, Histogram)
 
 
 class Family(Generic[Kind]):

@@ -11,10 +11,17 @@ from __future__ import annotations
 from typing import Literal
 
 import prometheus_client
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge
 
 from vcsched.framework.metric_jobs import JobMetrics
-from vcsched.framework.metric_kinds import Family, PlainCounter, buckets, exposition, milliseconds
+from vcsched.framework.metric_kinds import (
+    Family,
+    FastHistogram,
+    PlainCounter,
+    buckets,
+    exposition,
+    milliseconds,
+)
 from vcsched.framework.metric_queues import QueueMetrics
 
 PluginStage = Literal["OnSessionOpen", "OnSessionClose"]
@@ -46,9 +53,11 @@ class Metrics:
 
     # -- declarations
 
-    def _histogram(self, name: str, help_: str, bounds: tuple[float, float, int], *labels: str) -> Histogram:
+    def _histogram(
+        self, name: str, help_: str, bounds: tuple[float, float, int], *labels: str
+    ) -> FastHistogram:
         name = f"volcano_{name}"
-        return Histogram(name, help_, labels, buckets=buckets(*bounds), registry=self.registry)
+        return FastHistogram(name, help_, labels, buckets=buckets(*bounds), registry=self.registry)
 
     def _sessions(self) -> None:
         self._cycle = self._histogram(
@@ -147,11 +156,11 @@ class Metrics:
 
     def observe_stage(self, stage: WorkStage, seconds: float) -> None:
         """A filter or scoring pass of a task, a pre-binder or a bind took so long."""
-        self._stage.at(stage).observe(milliseconds(seconds))
+        self._stage.at(stage).observe_many(milliseconds(seconds), 1)
 
-    def observe_task(self, stage: TaskStage, seconds: float) -> None:
-        """A task reached a stage so long after its pod was created."""
-        self._task.at(stage).observe(milliseconds(seconds))
+    def observe_task(self, stage: TaskStage, seconds: float, tasks: int = 1) -> None:
+        """So many tasks reached a stage so long after their pods were created."""
+        self._task.at(stage).observe_many(milliseconds(seconds), tasks)
 
     # -- attempts and evictions
 

@@ -115,9 +115,8 @@ class Login:
             if made.cert_file:
                 self.tls.load_cert_chain(made.cert_file, made.key_file)
         except (ssl.SSLError, OSError) as error:
-            raise LoginError(
-                f"cannot use the certificates of {self.kubeconfig or 'the pod'}: {error}"
-            ) from error
+            whose = self.kubeconfig or "the service account"
+            raise LoginError(f"cannot use the certificates of {whose}: {error}") from error
 
     def _refresh(self) -> None:
         """Ask the loader for the token; it re-reads or re-runs what has expired."""

@@ -24,9 +24,7 @@ def close_to(left: float, right: float) -> bool:
     return abs(left - right) <= TOLERANCE * max(1.0, abs(left), abs(right))
 
 
-def _changes(
-    what: str, wanted: Mapping[str, Any], actual: Mapping[str, Any], default: Any = None
-) -> Iterator[str]:
+def _changes(what: str, wanted: Mapping[str, Any], actual: Mapping[str, Any], default: Any = None) -> Iterator[str]:
     """Lines for the keys whose values differ."""
     for key in sorted(set(wanted) | set(actual)):
         if wanted.get(key, default) != actual.get(key, default):

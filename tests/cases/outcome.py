@@ -22,9 +22,7 @@ class Outcome:
     evicted: list[str] = field(default_factory=list)  # pod keys, sorted, one entry an eviction
     pipelined: dict[str, list[str]] = field(default_factory=dict)  # job key -> nodes of its pipelined tasks
     phases: dict[str, str] = field(default_factory=dict)  # job key -> phase before the plugins' close hooks
-    task_counts: dict[str, dict[str, int]] = field(
-        default_factory=dict
-    )  # job key -> status -> tasks, before close
+    task_counts: dict[str, dict[str, int]] = field(default_factory=dict)  # job key -> status -> tasks, before close
     binds_per_job: dict[str, int] = field(default_factory=dict)
     binds_per_hyper_node: list[int] = field(default_factory=list)
     allocated_hyper_node: dict[str, str] = field(default_factory=dict)  # job key -> HyperNode

@@ -20,9 +20,7 @@ class Node:
         self.labels = labels_of(obj)
         status, spec = obj.get("status") or {}, obj.get("spec") or {}
         self.allocatable = from_list(status.get("allocatable"))
-        self.kubernetes_allocatable = (
-            self.allocatable.clone()
-        )  # the upstream filters and scorers see this one
+        self.kubernetes_allocatable = self.allocatable.clone()  # the upstream filters and scorers see this one
         for name, key in OVERSUBSCRIPTION:
             try:
                 self.allocatable.set(name, self.allocatable.get(name) + float(annotation(obj, key) or 0))

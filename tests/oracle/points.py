@@ -76,8 +76,7 @@ class ExtensionPoints:
                 [
                     getattr(plugin, point)
                     for entry, plugin in tier
-                    if hasattr(plugin, point)
-                    and (not switches or any(entry.get(switch) for switch in switches))
+                    if hasattr(plugin, point) and (not switches or any(entry.get(switch) for switch in switches))
                 ]
                 for tier in self.tiers
             ]

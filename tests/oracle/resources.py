@@ -21,9 +21,7 @@ class Resources:
 
     __slots__ = ("cpu", "memory", "scalars")
 
-    def __init__(
-        self, cpu: float = 0.0, memory: float = 0.0, scalars: dict[str, float] | None = None
-    ) -> None:
+    def __init__(self, cpu: float = 0.0, memory: float = 0.0, scalars: dict[str, float] | None = None) -> None:
         self.cpu, self.memory, self.scalars = cpu, memory, scalars
 
     def __repr__(self) -> str:
@@ -186,9 +184,7 @@ def minimum_absent_zero(left: Resources, right: Resources) -> Resources:
     scalars = None
     if left.scalars is not None:
         other = right.scalars or {}
-        scalars = {
-            name: min(amount, other[name]) if name in other else 0.0 for name, amount in left.scalars.items()
-        }
+        scalars = {name: min(amount, other[name]) if name in other else 0.0 for name, amount in left.scalars.items()}
     return Resources(min(left.cpu, right.cpu), min(left.memory, right.memory), scalars)
 
 

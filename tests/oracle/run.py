@@ -114,9 +114,7 @@ def permitted(case: Mapping[str, Any], tiers: list[Object], seeds: int) -> list[
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-s", dest="seeds", type=int, default=3, help="number of seeds")
     parser.add_argument("-v", dest="verbose", action="store_true", help="print the differences")
     parser.add_argument("-c", dest="containing", default="", help="only cases whose name contains this")
@@ -146,9 +144,7 @@ def main(arguments: list[str] | None = None) -> int:
                 if options.out and plain not in dump.setdefault(case.name, []):
                     dump[case.name].append(plain)
             agreeing = sum(not result for result in results)
-            verdict = (
-                "fail" if not agreeing else "pass" if agreeing == len(results) or theirs else "some seeds"
-            )
+            verdict = "fail" if not agreeing else "pass" if agreeing == len(results) or theirs else "some seeds"
             counts[verdict] += 1
             if options.verbose and verdict != "pass":
                 print(f"{verdict.upper()} {case.name}  ({agreeing} of {len(results)} seeds agree)")

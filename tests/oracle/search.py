@@ -119,9 +119,7 @@ def by_shard(session: Session, names: list[str]) -> list[list[str]]:
 def choose(session: Session, task: Task, names: list[str]) -> str | None:
     """Idle room beats any score; a single candidate is not scored (spec 04 §2.6)."""
     now = [name for name in names if fits(task.request, session.nodes[name].idle)]
-    later = [
-        name for name in names if name not in now and fits(task.request, session.nodes[name].future_idle())
-    ]
+    later = [name for name in names if name not in now and fits(task.request, session.nodes[name].future_idle())]
     for group in by_shard(session, now) + by_shard(session, later):
         if len(group) == 1:
             return group[0]

@@ -59,9 +59,7 @@ def candidates(session: Session, context: EvictionContext, names: list[str]) -> 
                 continue
             if context.action == "gangpreempt":
                 same_queue = job.queue == context.job.queue
-                good = (
-                    task.status in ("Bound", "Running") and same_queue and job.priority < context.job.priority
-                )
+                good = task.status in ("Bound", "Running") and same_queue and job.priority < context.job.priority
             else:
                 other_queue = job.queue != context.job.queue
                 good = task.status == "Running" and other_queue and session.queues[job.queue].reclaimable
@@ -102,8 +100,7 @@ class _GroupSlack:
     def __init__(self, job: Job) -> None:
         self.slack = {
             job.group_key(policy): sum(
-                sub_job.group == job.group_key(policy) and sub_job.is_ready()
-                for sub_job in job.sub_jobs.values()
+                sub_job.group == job.group_key(policy) and sub_job.is_ready() for sub_job in job.sub_jobs.values()
             )
             - (policy.get("minSubGroups") or 0)
             for policy in job.policies

@@ -100,9 +100,7 @@ def place_sub_job(session: Session, job: Job, sub_job: SubJob, trial: Trial) -> 
             statement.replay(plan)
             sub_job.allocated_hyper_node = topology.common_ancestor(sub_job.allocated_hyper_node, name)
             trial.work.tasks[sub_job.uid] = tasks
-            trial.decisions[sub_job.uid] = topology.common_ancestor(
-                trial.decisions.get(sub_job.uid, ""), name
-            )
+            trial.decisions[sub_job.uid] = topology.common_ancestor(trial.decisions.get(sub_job.uid, ""), name)
             trial.score += scores[name]
             return statement
     return None

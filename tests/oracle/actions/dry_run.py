@@ -111,9 +111,7 @@ def needed_victims(session: Session, task: Task, node: Node, victims: list[Task]
 def weight_of(victims: list[Task]) -> tuple[int, int, int, tuple[int, ...]]:
     """Lower is better: highest priority, sum of priorities, number, then the later start (spec 04 §6.6)."""
     highest = max(victim.pod_priority for victim in victims)
-    starts = [
-        victim.pod_status.get("startTime") or "9999" for victim in victims if victim.pod_priority == highest
-    ]
+    starts = [victim.pod_status.get("startTime") or "9999" for victim in victims if victim.pod_priority == highest]
     later_first = tuple(-ord(character) for character in min(starts))
     total = sum(victim.pod_priority + 2**31 for victim in victims)
     return (victims[0].pod_priority, total, len(victims), later_first)

@@ -13,9 +13,7 @@ from tests.oracle.task import Task
 
 def pending_heap(session: Session, job: Job) -> Heap[Task]:
     """Pending tasks without a gate, best-effort ones included."""
-    return Heap(
-        session.task_less, (task for task in job.tasks if task.status == "Pending" and not task.gates)
-    )
+    return Heap(session.task_less, (task for task in job.tasks if task.status == "Pending" and not task.gates))
 
 
 def with_freed(room: Resources, victims: Iterable[Task]) -> Resources:

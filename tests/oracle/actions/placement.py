@@ -12,18 +12,14 @@ from tests.oracle.statement import Statement
 from tests.oracle.task import READY, Task
 
 
-def place_run(
-    session: Session, job: Job, sub_job: SubJob, tasks: Heap[Task], names: list[str]
-) -> Statement | None:
+def place_run(session: Session, job: Job, sub_job: SubJob, tasks: Heap[Task], names: list[str]) -> Statement | None:
     """Place tasks until the sub-job is ready; None, all undone, if it ends neither ready nor pipelined."""
     run = _Run(session, job, sub_job, names)
     while tasks:
         task = tasks.pop()
         if not session.may_allocate(session.queues[job.queue], task) or task.gates:
             continue
-        if task.role and any(
-            other.role == task.role and other.uid in job.fit_errors for other in sub_job.tasks
-        ):
+        if task.role and any(other.role == task.role and other.uid in job.fit_errors for other in sub_job.tasks):
             job.fit_errors[task.uid] = {}  # a task of this role failed already: not even tried
             continue
         if not run.place(task):

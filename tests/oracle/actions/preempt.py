@@ -95,18 +95,14 @@ def may_be_victim(task: Task, other: Task) -> bool:
     return started and other.preemptable and (not task.best_effort or other.best_effort)
 
 
-def attempt(
-    session: Session, task: Task, parent: Statement, is_victim: VictimFilter, cache: ErrorCache
-) -> bool:
+def attempt(session: Session, task: Task, parent: Statement, is_victim: VictimFilter, cache: ErrorCache) -> bool:
     """One preemption attempt (spec 04 §6.4)."""
     if not is_eligible(session, task) or session.pre_predicate(task):
         return False
     passing, _ = feasible(session, task, not_unresolvable(session, task), for_eviction, cache)
     dry_run = session.argument("preempt", "enableTopologyAwarePreemption", False) is True
     variant = topology_aware if dry_run else normal
-    return any(
-        variant(session, task, parent, is_victim, group) for group in by_shard(session, passing) if group
-    )
+    return any(variant(session, task, parent, is_victim, group) for group in by_shard(session, passing) if group)
 
 
 def is_eligible(session: Session, task: Task) -> bool:
@@ -123,9 +119,7 @@ def is_eligible(session: Session, task: Task) -> bool:
         return False
     if any(code == UNRESOLVABLE for code, _ in reasons):
         return True
-    leaving = [
-        other for other in node.tasks() if other.pod_priority < task.pod_priority and other.terminating
-    ]
+    leaving = [other for other in node.tasks() if other.pod_priority < task.pod_priority and other.terminating]
     return not any(was_preempted(other) for other in leaving)
 
 
@@ -143,9 +137,7 @@ def victims_on(session: Session, task: Task, node: Node, is_victim: VictimFilter
     return victims if fits(task.request, with_freed(node.future_idle(), victims)) else None
 
 
-def normal(
-    session: Session, task: Task, parent: Statement, is_victim: VictimFilter, names: list[str]
-) -> bool:
+def normal(session: Session, task: Task, parent: Statement, is_victim: VictimFilter, names: list[str]) -> bool:
     """The best-scored node on which evictions, one by one, let the task pass (spec 04 §6.5)."""
     points = scores(session, task, names)
     queue = session.queues[session.jobs[task.job_key].queue]

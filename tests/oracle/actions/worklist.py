@@ -42,9 +42,7 @@ class WorkList:
 
 def is_placeable(task: Task) -> bool:
     """Pending with a request, and not gated but by our own gate (spec 04 §2.8)."""
-    return (
-        task.status == "Pending" and not task.best_effort and (not task.gates or task.gates == [QUEUE_GATE])
-    )
+    return task.status == "Pending" and not task.best_effort and (not task.gates or task.gates == [QUEUE_GATE])
 
 
 def required_sub_jobs(session: Session, job: Job) -> set[str]:

@@ -197,9 +197,7 @@ class Capacity(QueueShares):
         if some_within(after, account.deserved, request):
             return True
         above = [self._ancestor(account, level) for level in self._levels()]
-        return any(
-            a is not None and some_within(plus(a.allocated, request), a.deserved, request) for a in above
-        )
+        return any(a is not None and some_within(plus(a.allocated, request), a.deserved, request) for a in above)
 
     def job_enqueueable(self, job: Job) -> Vote:
         account = self.accounts[job.queue]
@@ -341,9 +339,6 @@ def compare_shares(left: QueueAccount, right: QueueAccount) -> int:
 def common_depth(left: QueueAccount, right: QueueAccount) -> int:
     """How many ancestors, from the root, two queues share."""
     depth = 0
-    while (
-        depth < min(len(left.ancestors), len(right.ancestors))
-        and left.ancestors[depth] == right.ancestors[depth]
-    ):
+    while depth < min(len(left.ancestors), len(right.ancestors)) and left.ancestors[depth] == right.ancestors[depth]:
         depth += 1
     return depth

@@ -89,9 +89,7 @@ class DominantResourceFairness(Plugin):
                     weight = 1.0
                 branch.children[name] = Branch(max(weight, 1.0))
             branch = branch.children[name]
-        branch.children["\0" + job.key] = Branch(
-            job=job.key, request=total_of(task.request for task in job.tasks)
-        )
+        branch.children["\0" + job.key] = Branch(job=job.key, request=total_of(task.request for task in job.tasks))
 
     def _refresh(self) -> None:
         if self.hierarchical:
@@ -119,8 +117,7 @@ class DominantResourceFairness(Plugin):
         leaf.allocated = self.allocated[leaf.job]
         leaf.share = self.share(leaf.allocated)
         leaf.saturated = any(
-            leaf.request.get(name) != 0
-            and (leaf.allocated.get(name) >= leaf.request.get(name) or name not in demanded)
+            leaf.request.get(name) != 0 and (leaf.allocated.get(name) >= leaf.request.get(name) or name not in demanded)
             for name in leaf.allocated.names()
         )
 

@@ -14,21 +14,14 @@ class Gang(Plugin):
         """Enough tasks exist (spec 05 §3.1)."""
         if job.minimum >= job.role_minimum_sum:
             for role, minimum in job.role_minimum.items():
-                if (
-                    minimum
-                    and sum(task.role == role and task.status in VALID for task in job.tasks) < minimum
-                ):
+                if minimum and sum(task.role == role and task.status in VALID for task in job.tasks) < minimum:
                     return False
         return job.sub_groups_reach_minimum(lambda sub_job: True) and job.count(*VALID) >= job.minimum
 
     # ---- readiness (spec 05 §3.2)
 
     def job_ready(self, job: Job) -> bool:
-        return (
-            job.roles_reach_minimum(READY)
-            and job.sub_groups_reach_minimum(SubJob.is_ready)
-            and job.is_ready()
-        )
+        return job.roles_reach_minimum(READY) and job.sub_groups_reach_minimum(SubJob.is_ready) and job.is_ready()
 
     def sub_job_ready(self, sub_job: SubJob) -> bool:
         return sub_job.is_ready()

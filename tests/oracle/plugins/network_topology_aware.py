@@ -21,9 +21,7 @@ class NetworkTopologyAware(Plugin):
         self.topology = self.session.topology
         self.weight = self.weight_argument("weight")
         names = names_of(self.arguments.get("hypernode.binpack.resources"))
-        self.resource_weights = {
-            name: self.weight_argument(f"hypernode.binpack.resources.{name}") for name in names
-        }
+        self.resource_weights = {name: self.weight_argument(f"hypernode.binpack.resources.{name}") for name in names}
         for name in ("cpu", "memory"):
             self.resource_weights[name] = self.weight_argument(f"hypernode.binpack.{name}")
         self.scores_normal_pods = self.bool_argument("hypernode.binpack.normal-pod.enable", True)
@@ -85,9 +83,7 @@ class NetworkTopologyAware(Plugin):
         if not task.topology_hint:
             return None
         lowest = {node.name: self.topology.of_lowest_tier(node.name) for node in nodes}
-        scores = {
-            name: self._closeness(hyper_node, task.topology_hint) for name, hyper_node in lowest.items()
-        }
+        scores = {name: self._closeness(hyper_node, task.topology_hint) for name, hyper_node in lowest.items()}
         add_bonus(scores, lambda name: self._part_inside(sub_job, lowest[name]))
         return {name: score * 100 * self.weight for name, score in scores.items()}
 
@@ -113,9 +109,7 @@ class NetworkTopologyAware(Plugin):
         for node in nodes:
             total = 0.0
             for tier, weight in weights.items():
-                holding = [
-                    h for h in self.topology.table.values() if h.tier == tier and node.name in h.members
-                ]
+                holding = [h for h in self.topology.table.values() if h.tier == tier and node.name in h.members]
                 total += weight * (self._fill(holding[0], task.request) if holding else 1.0)
             scores[node.name] = total / sum(weights.values()) * 100 * self.weight
         return scores

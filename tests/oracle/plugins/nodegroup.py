@@ -67,9 +67,7 @@ class NodeGroup(Plugin):
             spec = (queue.obj.get("spec") or {}).get("affinity")
             if spec is not None:
                 own, anti = spec.get("nodeGroupAffinity") or {}, spec.get("nodeGroupAntiAffinity") or {}
-                lists = [
-                    part.get(strength) or [] for part in (own, anti) for strength in (REQUIRED, PREFERRED)
-                ]
+                lists = [part.get(strength) or [] for part in (own, anti) for strength in (REQUIRED, PREFERRED)]
                 return GroupAffinity(*lists)
             if not self.hierarchical or queue.name == "root" or queue.name in seen:
                 return None

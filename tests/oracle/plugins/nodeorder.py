@@ -30,9 +30,7 @@ HOSTNAME = "kubernetes.io/hostname"
 
 class NodeOrder(Plugin):
     def open(self) -> None:
-        self.weights = {
-            name: self.int_argument(f"{name}.weight", default) for name, default in DEFAULT_WEIGHTS.items()
-        }
+        self.weights = {name: self.int_argument(f"{name}.weight", default) for name, default in DEFAULT_WEIGHTS.items()}
 
     def batch_node_order(self, task: Task, nodes: list[Node]) -> Scores:
         scorers: dict[str, Callable[[Task, list[Node]], Scores | None]] = {
@@ -113,8 +111,7 @@ class NodeOrder(Plugin):
         soft = [t for t in upstream.tolerations(task) if t.get("effect", "") in ("", "PreferNoSchedule")]
         raw = {
             node.name: sum(
-                taint.get("effect") == "PreferNoSchedule"
-                and not any(upstream.tolerates(t, taint) for t in soft)
+                taint.get("effect") == "PreferNoSchedule" and not any(upstream.tolerates(t, taint) for t in soft)
                 for taint in node.taints
             )
             for node in nodes
@@ -145,9 +142,7 @@ class NodeOrder(Plugin):
             return None
         raw = {node.name: sum(weights.get(pair, 0) for pair in node.labels.items()) for node in nodes}
         low, high = min(raw.values()), max(raw.values())
-        return {
-            name: int(100 * (value - low) / (high - low)) if high > low else 0 for name, value in raw.items()
-        }
+        return {name: int(100 * (value - low) / (high - low)) if high > low else 0 for name, value in raw.items()}
 
     # ---- spread (spec 06 §3.7)
 

@@ -135,9 +135,7 @@ class QueueShares(Plugin):
         for account in self.accounts.values():
             account.real_capability = positive_part(session.total, guaranteed).add(account.guarantee)
             if account.capability is not None:
-                account.real_capability = minimum_absent_unlimited(
-                    account.real_capability, account.capability
-                )
+                account.real_capability = minimum_absent_unlimited(account.real_capability, account.capability)
 
     def account_of(self, task: Task) -> QueueAccount | None:
         job = self.session.jobs.get(task.job_key)

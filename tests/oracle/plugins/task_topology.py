@@ -181,11 +181,7 @@ def build(job: Job, wishes: Wishes) -> JobModel:
         best_value = 0
         for bucket in model.buckets:
             value = wishes.affinity(role_of(task), bucket.counts)
-            if (
-                best is None
-                or value > best_value
-                or (value == best_value and bucket.size_score < best.size_score)
-            ):
+            if best is None or value > best_value or (value == best_value and bucket.size_score < best.size_score):
                 best, best_value = bucket, value
         put(model, new_bucket(model) if best is None or best_value < 0 else best, task)
     return model

@@ -24,9 +24,7 @@ MAX_UNAVAILABLE = "volcano.sh/jdb-max-unavailable"
 
 class TimeDivision(Plugin):
     def open(self) -> None:
-        self.windows = {
-            key.replace(ARGUMENT, "", 1): value for key, value in self.arguments.items() if ARGUMENT in key
-        }
+        self.windows = {key.replace(ARGUMENT, "", 1): value for key, value in self.arguments.items() if ARGUMENT in key}
 
     # ---- helpers (spec 05 §14)
 

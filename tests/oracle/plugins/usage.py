@@ -20,15 +20,11 @@ YOUNG_S = 30
 class Usage(Plugin):
     def open(self) -> None:
         self._read_arguments()
-        self.shadow = {
-            name: [0.0, 0.0] for name in self.session.nodes
-        }  # node -> [milli-CPU, bytes] estimated
+        self.shadow = {name: [0.0, 0.0] for name in self.session.nodes}  # node -> [milli-CPU, bytes] estimated
         self.estimates: dict[str, tuple[str, list[float]]] = {}  # task uid -> (node, its part of the shadow)
         for node in self.session.nodes.values():
             for task, status in node.placed.values():
-                if status in ("Allocated", "Binding", "Bound") or (
-                    status == "Running" and self._is_young(task)
-                ):
+                if status in ("Allocated", "Binding", "Bound") or (status == "Running" and self._is_young(task)):
                     self._add(task, node)
 
     def _read_arguments(self) -> None:
@@ -43,18 +39,14 @@ class Usage(Plugin):
             return value if isinstance(value, dict) else {}
 
         self.weight = whole(self.arguments, "usage.weight", 5)
-        self.cpu_weight, self.memory_weight = (
-            whole(self.arguments, f"{n}.weight", 1) for n in ("cpu", "memory")
-        )
+        self.cpu_weight, self.memory_weight = (whole(self.arguments, f"{n}.weight", 1) for n in ("cpu", "memory"))
         thresholds, estimator = section("thresholds"), section("estimator")
         self.cpu_threshold = whole(thresholds, "cpu", 80, 100)
         self.memory_threshold = whole(thresholds, "mem", 80, 100)
 
         def fraction(key: str, default: float, least: float, most: float) -> float:
             value = estimator.get(key)
-            return (
-                float(value) if value is not None and is_number(value) and least <= value <= most else default
-            )
+            return float(value) if value is not None and is_number(value) and least <= value <= most else default
 
         self.request_ratio = fraction("request_ratio", 0.7, 0, 1)
         self.burst_ratio = fraction("burst_ratio", 0.0, 0, 1)
@@ -85,9 +77,7 @@ class Usage(Plugin):
     def _load(self, node: Node) -> tuple[float, float]:
         """Measured plus estimated load of cpu and memory, 0 to 1."""
         measured, out = self._measured(node), []
-        for index, (name, capacity) in enumerate(
-            (("cpu", node.capacity.cpu), ("memory", node.capacity.memory))
-        ):
+        for index, (name, capacity) in enumerate((("cpu", node.capacity.cpu), ("memory", node.capacity.memory))):
             used = measured.get(name, 0) / 100 * capacity + self.shadow[node.name][index]
             out.append(min(1.0, max(0.0, used / capacity)) if capacity > 0 else 0.0)
         return out[0], out[1]

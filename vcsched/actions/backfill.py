@@ -79,5 +79,3 @@ class Backfill:
         if ssn.job_ready(job):
             open_statements.pop(job.key).commit()
             ssn.dispatch_allocated(job)
-
-

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING
 
 from vcsched.kube.keys import QUEUE_ALLOCATION_GATE
 from vcsched.model.status import (
-    ALLOCATED, BINDING, BOUND, PENDING, PIPELINED, RELEASING, RUNNING, STATUSES, TERMINATED,
+    ALLOCATED,
+    BINDING,
+    BOUND,
+    PENDING,
+    PIPELINED,
+    RELEASING,
+    RUNNING,
+    STATUSES,
+    TERMINATED,
 )  # fmt: skip
 
 if TYPE_CHECKING:

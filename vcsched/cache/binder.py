@@ -38,8 +38,14 @@ class Binder:
         merged = {**task.pod.metadata.annotations, **annotations} if annotations else None
         cache.send(
             Bind(
-                no=number, namespace=task.namespace, name=task.name, uid=task.uid, node=node.name,
-                annotations=merged, gang=task.job_key, created=task.created,
+                no=number,
+                namespace=task.namespace,
+                name=task.name,
+                uid=task.uid,
+                node=node.name,
+                annotations=merged,
+                gang=task.job_key,
+                created=task.created,
             )  # fmt: skip
         )
         self.sent += 1

@@ -27,7 +27,18 @@ from vcsched.cache.podcounters import PodCounters
 from vcsched.cache.shapes import Shapes
 from vcsched.cache.status_writer import StatusWriter
 from vcsched.kube.keys import GROUP_NAME
-from vcsched.kube.link import Deleted, Event, Link, Outbound, Question, Reference, Refused, Synced, Upsert, Wrote
+from vcsched.kube.link import (
+    Deleted,
+    Event,
+    Link,
+    Outbound,
+    Question,
+    Reference,
+    Refused,
+    Synced,
+    Upsert,
+    Wrote,
+)
 from vcsched.kube.objects import KINDS
 from vcsched.model.job import Job
 from vcsched.model.task import Task
@@ -39,7 +50,10 @@ class SchedulerCache:
     """See the module's text. `clock` gives unix seconds."""
 
     def __init__(
-        self, link: Link | None = None, options: CacheOptions | None = None, clock: Callable[[], float] = time.time
+        self,
+        link: Link | None = None,
+        options: CacheOptions | None = None,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self.link = link or Link()
         self.options = options or CacheOptions()

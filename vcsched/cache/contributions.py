@@ -45,9 +45,7 @@ def contribution(job: Job, picture: Picture) -> Contribution:
             missing = ungate(reserve(minimum, allocated), gated)
             parts += [(INQUEUE, missing), (RUNNING_RESERVE, missing)]
     column = picture.space.column
-    return tuple(
-        (kind, column(name), amount) for kind, part in parts for name, amount in part.items() if amount
-    )
+    return tuple((kind, column(name), amount) for kind, part in parts for name, amount in part.items() if amount)
 
 
 def _row(cells: Cells, names: list[str], row: int) -> Amounts:

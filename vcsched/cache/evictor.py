@@ -44,8 +44,12 @@ class Evictor:
         )  # fmt: skip
         cache.send(
             Evict(
-                no=number, namespace=task.namespace, name=task.name, uid=task.uid,
-                conditions=conditions, message=message,
+                no=number,
+                namespace=task.namespace,
+                name=task.name,
+                uid=task.uid,
+                conditions=conditions,
+                message=message,
             )  # fmt: skip
         )
         if task.job is not None:

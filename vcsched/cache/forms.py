@@ -76,12 +76,15 @@ class Forms:
 
 
 def _ports(containers: tuple[object, ...], init_containers: tuple[object, ...]) -> Hashable:
-    return tuple(
-        (port.protocol, port.host_ip, port.host_port)
-        for container in (*containers, *init_containers)
-        for port in container.ports  # type: ignore[attr-defined]
-        if port.host_port
-    ) or None
+    return (
+        tuple(
+            (port.protocol, port.host_ip, port.host_port)
+            for container in (*containers, *init_containers)
+            for port in container.ports  # type: ignore[attr-defined]
+            if port.host_port
+        )
+        or None
+    )
 
 
 def _has_claims(pod: Pod) -> bool:

@@ -115,7 +115,8 @@ class Picture:
     def total(self, column: str) -> FloatArray:
         """float64[C]: the sum of a node column over all live nodes (dead rows are zero)."""
         array: FloatArray = getattr(self.nodes, column)
-        return array[:, : self.nodes.n].sum(axis=1)
+        total: FloatArray = array[:, : self.nodes.n].sum(axis=1)
+        return total
 
     # -- jobs
 

@@ -6,7 +6,7 @@ nothing (spec 02 §16, design-notes §1 items 15-17).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vcsched.kube.keys import JOB_ALLOCATED_HYPERNODE
 from vcsched.kube.link import Condition, Event, PodGroupStatus, PodStatus, QueueStatus, Reference, Wrote
@@ -18,6 +18,28 @@ if TYPE_CHECKING:
     from vcsched.model.task import Task
 
 
+DASH = " — "
+"""Stands between the reference's text and our sentence."""
+
+
+class Mark(NamedTuple):
+    """What a pod was last told; `stage` None: told before this process started."""
+
+    reason: str
+    text: str
+    stage: str | None
+    nominated: str
+
+
+def _said_by(task: Task) -> Mark:
+    """What the pod's own condition says."""
+    status = task.pod.status
+    condition = next((c for c in status.conditions if c.type == "PodScheduled" and c.status == "False"), None)
+    if condition is None:
+        return Mark("", "", None, status.nominated_node_name)
+    return Mark(condition.reason, condition.message.partition(DASH)[0], None, status.nominated_node_name)
+
+
 class StatusWriter:
     """Sends status writes; at most one is in flight per object."""
 
@@ -25,31 +47,30 @@ class StatusWriter:
         self._cache = cache
         self._queue_writes: dict[str, dict[str, str]] = {}
 
-    def mark(self, task: Task, reason: str, message: str, nominated: str = "") -> bool:
-        """Say on the pod why it waits: condition PodScheduled=False and an event, if either is new. An empty
-        nominated node does not clear one that was set."""
-        condition = next((c for c in task.pod.status.conditions if c.type == "PodScheduled"), None)
-        said = task.marked
-        if said[0]:
-            same = said[0] == reason and said[1] == message
-            nominated_now = said[2]
-        else:
-            same = (
-                condition is not None
-                and condition.status == "False"
-                and condition.reason == reason
-                and condition.message == message
-            )
-            nominated_now = task.pod.status.nominated_node_name
-        if same and (not nominated or nominated == nominated_now):
+    def mark(self, task: Task, reason: str, text: str, nominated: str = "", why: tuple[str, str] = ("", "")) -> bool:
+        """Say on the pod why it waits: condition PodScheduled=False and an event, if either is new.
+
+        `text` is the reference's, `why` our stage and sentence behind it. Numbers in our sentence move all the
+        time, so a new sentence alone is no news; a new text or another stage is. An empty nominated node does
+        not clear one that was set.
+        """
+        stage, sentence = why
+        said = task.marked or _said_by(task)
+        known = said.reason == reason and said.text == text and said.stage in (stage, None)
+        if known and (not nominated or nominated == said.nominated):
             return False
-        task.marked = (reason, message, nominated or nominated_now)
+        message = f"{text}{DASH}{sentence}" if sentence else text
+        task.marked = Mark(reason, text, stage, nominated or said.nominated)
         cache = self._cache
         number = cache.number(lambda wrote: self._marked(task, wrote))
         cache.send(
             PodStatus(
-                no=number, namespace=task.namespace, name=task.name, uid=task.uid,
-                conditions=(Condition("PodScheduled", "False", reason, message),), nominated=nominated or None,
+                no=number,
+                namespace=task.namespace,
+                name=task.name,
+                uid=task.uid,
+                conditions=(Condition("PodScheduled", "False", reason, message),),
+                nominated=nominated or None,
             )  # fmt: skip
         )
         about = Reference("Pod", task.namespace, task.name, task.uid)
@@ -59,7 +80,8 @@ class StatusWriter:
     def clear_nomination(self, task: Task) -> None:
         """A nominated node that no longer holds is taken off the pod."""
         number = self._cache.number(lambda wrote: None)
-        task.marked = (task.marked[0], task.marked[1], "")
+        if task.marked is not None:
+            task.marked = task.marked._replace(nominated="")
         self._cache.send(
             PodStatus(
                 no=number, namespace=task.namespace, name=task.name, uid=task.uid, conditions=(), nominated=""
@@ -68,7 +90,7 @@ class StatusWriter:
 
     def _marked(self, task: Task, wrote: Wrote) -> None:
         if not wrote.ok and wrote.status != 404:
-            task.marked = ("", "", "")  # the next session says it again
+            task.marked = None  # the next session says it again
 
     def job_status(self, job: Job, status: dict[str, Any]) -> None:
         """Write the whole status of a PodGroup (camelCase plain values)."""
@@ -80,8 +102,13 @@ class StatusWriter:
         job.status_write = number = cache.number(lambda wrote: self._job_written(job, number, wrote))
         cache.send(
             PodGroupStatus(
-                no=number, namespace=job.namespace, name=job.name, uid=job.uid,
-                resource_version=job.obj.metadata.resource_version, status=status, annotations=annotations,
+                no=number,
+                namespace=job.namespace,
+                name=job.name,
+                uid=job.uid,
+                resource_version=job.obj.metadata.resource_version,
+                status=status,
+                annotations=annotations,
             )  # fmt: skip
         )
 

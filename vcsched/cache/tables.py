@@ -7,6 +7,8 @@ allocatable without oversubscription, and the pods on the node without those evi
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import numpy.typing as npt
 
@@ -18,7 +20,7 @@ class NodeTable(Table):
     """One row a node, in first-seen order; a removed node leaves a tombstone (`alive` 0)."""
 
     AMOUNTS = ("alloc", "used", "idle", "releasing", "pipelined", "future", "view_alloc", "view_used")
-    NUMBERS = {  # noqa: RUF012
+    NUMBERS: ClassVar = {
         "alive": np.bool_, "view_pods": np.int64, "view_nonzero_cpu": np.float64, "view_nonzero_memory": np.float64,
     }  # fmt: skip
 
@@ -42,10 +44,10 @@ class NodeTable(Table):
     future_cells: Cells
     view_alloc_cells: Cells
     view_used_cells: Cells
-    alive_cells: memoryview
-    view_pods_cells: memoryview
-    view_nonzero_cpu_cells: memoryview
-    view_nonzero_memory_cells: memoryview
+    alive_cells: memoryview[int]
+    view_pods_cells: memoryview[int]
+    view_nonzero_cpu_cells: memoryview[float]
+    view_nonzero_memory_cells: memoryview[float]
 
     def __init__(self, space: Space) -> None:
         super().__init__(space, capacity=256, ordered=True)
@@ -55,7 +57,6 @@ class JobTable(Table):
     """One row a job."""
 
     AMOUNTS = ("alloc", "charged", "total", "requested", "gated", "minimum")
-    NUMBERS: dict[str, type] = {}  # noqa: RUF012
 
     alloc: FloatArray  # of tasks that hold room: Allocated, Binding, Bound, Running
     charged: FloatArray  # alloc, and inside a session also Pipelined tasks; what shares are computed from
@@ -78,7 +79,7 @@ class QueueTable(Table):
         "alloc", "charged", "requested", "inqueue", "admitted", "running_reserve", "elastic",
         "capability", "guarantee", "deserved",
     )  # fmt: skip
-    NUMBERS = {"alive": np.bool_, "jobs": np.int64, "weight": np.float64}  # noqa: RUF012
+    NUMBERS: ClassVar = {"alive": np.bool_, "jobs": np.int64, "weight": np.float64}
 
     alloc: FloatArray
     charged: FloatArray

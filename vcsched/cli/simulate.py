@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -27,21 +28,15 @@ class Address(click.ParamType[tuple[str, int]]):
 
     name = "HOST:PORT"
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, int]:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, int]:
         host, colon, port = str(value).rpartition(":")
         if not colon or not port.isdigit() or int(port) > 65535:
             self.fail(f"{value!r} is not HOST:PORT, for example 127.0.0.1:8001", param, ctx)
         return host or "127.0.0.1", int(port)
 
 
-@click.command(
-    epilog="Example: vcsched simulate --nodes 100 --kubeconfig-out sim.kubeconfig --load jobs.yaml"
-)
-@click.option(
-    "--listen", type=Address(), default="127.0.0.1:0", show_default=True, help="Address to serve on."
-)
+@click.command(epilog="Example: vcsched simulate --nodes 100 --kubeconfig-out sim.kubeconfig --load jobs.yaml")
+@click.option("--listen", type=Address(), default="127.0.0.1:0", show_default=True, help="Address to serve on.")
 @click.option("--nodes", default=0, show_default=True, help="How many equal nodes to start with.")
 @click.option("--node-cpu", default="32", show_default=True, help="CPU of such a node.")
 @click.option("--node-memory", default="128Gi", show_default=True, help="Memory of such a node.")
@@ -57,9 +52,7 @@ class Address(click.ParamType[tuple[str, int]]):
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="YAML of objects that are there from the start; may be repeated.",
 )
-@click.option(
-    "--run-seconds", type=float, help="How long pods run that do not say; without it they run for ever."
-)
+@click.option("--run-seconds", type=float, help="How long pods run that do not say; without it they run for ever.")
 @click.option("--start-seconds", default=0.1, show_default=True, help="From a pod's binding to Running.")
 @click.option("--seed", default=0, show_default=True, help="For generated names, uids and faults by chance.")
 def simulate(
@@ -79,7 +72,7 @@ def simulate(
     how long it runs, simulator.vcsched.io/exit-code how it ends.
     """
     host, port = listen
-    world = World()
+    world = World(start=datetime.now(UTC))
     if nodes:
         world.nodes(nodes, cpu=node_cpu, memory=node_memory)
     objects = [*world.objects(), *(obj for file in files for obj in read(file))]

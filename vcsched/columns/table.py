@@ -8,7 +8,8 @@ replaced when a table grows, so nobody keeps one across a growth: always ask the
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,7 @@ from vcsched.columns.space import Space
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
-Cells = list[memoryview]  # one memoryview per resource column
+Cells = list["memoryview[float]"]  # one memoryview per resource column
 
 Dtype = type[Any] | str
 
@@ -29,8 +30,8 @@ class Table:
     Subclasses name their columns: `AMOUNTS` (one float64 per resource) and `NUMBERS` (name -> dtype).
     """
 
-    AMOUNTS: tuple[str, ...] = ()
-    NUMBERS: dict[str, Dtype] = {}
+    AMOUNTS: ClassVar[tuple[str, ...]] = ()
+    NUMBERS: ClassVar[Mapping[str, Dtype]] = {}
 
     def __init__(self, space: Space, *, capacity: int = 64, ordered: bool = False) -> None:
         self.space = space
@@ -70,7 +71,7 @@ class Table:
 
     def _set(self, name: str, array: Any) -> None:
         setattr(self, name, array)
-        cells: Any = [memoryview(a) for a in array] if array.ndim == 2 else memoryview(array)  # type: ignore[arg-type]
+        cells: Any = [memoryview(a) for a in array] if array.ndim == 2 else memoryview(array)
         setattr(self, name + "_cells", cells)
 
     def _widen(self, width: int) -> None:

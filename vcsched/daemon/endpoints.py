@@ -31,9 +31,7 @@ symbol and trace exist for Go programs only
 """
 
 
-def metrics_routes(
-    exposition: Callable[[], bytes] | None, command: Sequence[str] | None = None
-) -> Mapping[str, Route]:
+def metrics_routes(exposition: Callable[[], bytes] | None, command: Sequence[str] | None = None) -> Mapping[str, Route]:
     """Routes of `--listen-address`: `/metrics` if there is an exposition, profiles if a command line."""
     routes: dict[str, Route] = {}
     if exposition is not None:

@@ -110,9 +110,7 @@ FLAGS: tuple[Flag, ...] = (
         "",
         "deprecated, use --leader-elect-resource-namespace: its namespace",
     ),
-    Flag(
-        "scheduler-name", ARRAY, ("volcano",), "pods with this spec.schedulerName are ours; may be repeated"
-    ),
+    Flag("scheduler-name", ARRAY, ("volcano",), "pods with this spec.schedulerName are ours; may be repeated"),
     Flag("scheduler-conf", STRING, "", "path of the configuration file"),
     Flag("schedule-period", DURATION, 1.0, "pause between two sessions"),
     Flag("resync-period", DURATION, 0.0, "accepted, watches need no resync"),
@@ -148,9 +146,7 @@ FLAGS: tuple[Flag, ...] = (
     Flag("log-flush-frequency", DURATION, 5.0, "accepted, the log is not buffered"),
     Flag("leader-elect", BOOL, True, "run only while holding the leader lease"),
     Flag("leader-elect-lease-duration", DURATION, 15.0, "how long a lease holds without renewal"),
-    Flag(
-        "leader-elect-renew-deadline", DURATION, 10.0, "how long the leader tries to renew before it gives up"
-    ),
+    Flag("leader-elect-renew-deadline", DURATION, 10.0, "how long the leader tries to renew before it gives up"),
     Flag("leader-elect-retry-period", DURATION, 2.0, "pause between two tries to get or renew the lease"),
     Flag("leader-elect-resource-lock", STRING, "leases", "accepted, a Lease is always used"),
     Flag("leader-elect-resource-name", STRING, "volcano", "name of the Lease"),
@@ -201,9 +197,7 @@ def read_options(command: str, arguments: Sequence[str]) -> tuple[Options, tuple
         sys.stdout.write(version_text())
         raise SystemExit(0)
     if options.lock_object_namespace:
-        sys.stderr.write(
-            "Flag --lock-object-namespace has been deprecated, use --leader-elect-resource-namespace\n"
-        )
+        sys.stderr.write("Flag --lock-object-namespace has been deprecated, use --leader-elect-resource-namespace\n")
     problem = election_problem(options)
     if problem:
         _fail(problem)
@@ -246,9 +240,7 @@ def doubts(options: Options) -> list[str]:
     found = []
     if options.scheduler_sharding_mode not in ("none", "hard", "soft"):
         mode = options.scheduler_sharding_mode
-        found.append(
-            f'--scheduler-sharding-mode is "{mode}", which acts as none; it takes none, hard or soft'
-        )
+        found.append(f'--scheduler-sharding-mode is "{mode}", which acts as none; it takes none, hard or soft')
     for item in options.node_selector:
         key, _, value = item.partition(":")
         if not key.strip() or not value.strip():

@@ -23,7 +23,7 @@ class FlagError(ValueError):
     """An unknown flag or a bad value; the text is the one line for stderr."""
 
 
-class HelpWanted(Exception):  # noqa: N818 - it is an outcome, not an error
+class HelpWanted(Exception):
     """`--help` or `-h` was given."""
 
 

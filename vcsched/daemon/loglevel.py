@@ -37,9 +37,7 @@ class LogLevelSocket:
             routes = {"/setlevel": self._set_level, "/getlevel": self._get_level}
             self._server = await serve_unix(routes, self._directory / SOCKET)
         except OSError as error:
-            log.warning(
-                "the log level cannot be changed at run time, %s: %s", self._directory / SOCKET, error
-            )
+            log.warning("the log level cannot be changed at run time, %s: %s", self._directory / SOCKET, error)
 
     async def stop(self) -> None:
         """Stop listening; the level goes back to the one of the start."""
@@ -57,9 +55,7 @@ class LogLevelSocket:
             return Reply(_USAGE, 400)
         self._cancel()
         self._verbosity.set(level)
-        self._back = asyncio.get_running_loop().call_later(
-            duration_s, self._verbosity.set, self._verbosity.start
-        )
+        self._back = asyncio.get_running_loop().call_later(duration_s, self._verbosity.set, self._verbosity.start)
         lasts = format_duration(duration_s)
         return Reply(f"Change klog log level to {level} successfully and  for {lasts}\n")
 

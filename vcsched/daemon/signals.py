@@ -42,9 +42,7 @@ def on_end(loop: asyncio.AbstractEventLoop, stop: Callable[[], object]) -> None:
         loop.add_signal_handler(number, end, number)
 
 
-def on_dump(
-    loop: asyncio.AbstractEventLoop, to_file: Callable[[], object], to_log: Callable[[], object]
-) -> None:
+def on_dump(loop: asyncio.AbstractEventLoop, to_file: Callable[[], object], to_log: Callable[[], object]) -> None:
     """Call `to_file` in the loop on SIGUSR1 and `to_log` on SIGUSR2."""
     loop.add_signal_handler(signal.SIGUSR1, to_file)
     loop.add_signal_handler(signal.SIGUSR2, to_log)

@@ -130,9 +130,7 @@ class Arguments(Mapping[str, Any]):
 
     def unusable(self, key: _Str, value: Any, wanted: _Str, default: T) -> T:
         """Warn that a value is not what is wanted (`at least 1.0`) and give the default; for range checks."""
-        self._report(
-            key, f"{self.owner}: argument {key} is {value!r}, not {wanted}; the default {default!r} is used"
-        )
+        self._report(key, f"{self.owner}: argument {key} is {value!r}, not {wanted}; the default {default!r} is used")
         return default
 
 

@@ -29,8 +29,7 @@ class Compatibility:
         "victimRestart",
         False,
         True,
-        "An empty intersection of the victim votes ends its tier; "
-        "true: the next plugin of the tier starts anew.",
+        "An empty intersection of the victim votes ends its tier; true: the next plugin of the tier starts anew.",
     )
     victim_veto: Literal["protective", "tier"] = _switch(
         "victimVeto",
@@ -64,15 +63,13 @@ class Compatibility:
         "nodeSampling",
         False,
         True,
-        "Every node is examined unless a percentage is given; "
-        "true: above 100 nodes an adaptive share of them.",
+        "Every node is examined unless a percentage is given; true: above 100 nodes an adaptive share of them.",
     )
     role_skip: bool = _switch(
         "roleSkip",
         False,
         True,
-        "A failed pod lets pods of the same shape be skipped; "
-        "true: all pods of its role, even where they differ.",
+        "A failed pod lets pods of the same shape be skipped; true: all pods of its role, even where they differ.",
     )
     unresolved_topology: Literal["ignore", "pend"] = _switch(
         "unresolvedTopology",
@@ -131,8 +128,7 @@ class Compatibility:
         "barePods",
         "schedule",
         "ignore",
-        "A pod without a PodGroup is scheduled through a group kept in the cache only; "
-        "ignore: it is never placed.",
+        "A pod without a PodGroup is scheduled through a group kept in the cache only; ignore: it is never placed.",
     )
 
     @classmethod

@@ -190,9 +190,7 @@ class _Reader:
             if isinstance(value, bool):
                 enabled[switch] = value
             elif value is not None:
-                self.refuse(
-                    keys[switch], f"plugin {name}: {switch} is {value!r}; it must be true or false, unquoted"
-                )
+                self.refuse(keys[switch], f"plugin {name}: {switch} is {value!r}; it must be true or false, unquoted")
         places = {key: yaml11.place(item) for key, item in keys.items()}
         arguments = self._arguments(keys.get("arguments"), f"plugin {name}", places)
         places.setdefault("name", yaml11.place(node))

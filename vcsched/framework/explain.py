@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from vcsched.cache.status_writer import DASH
 from vcsched.model import readiness
 from vcsched.model.status import ALLOCATED
 
@@ -17,25 +18,20 @@ if TYPE_CHECKING:
     from vcsched.framework.session import Session
     from vcsched.model.job import Job
 
-DASH = " — "
-
 
 class Why(NamedTuple):
-    """The first obstacle: a short stage name and the sentence."""
+    """The first obstacle: a short stage name and the sentence; both empty where nothing holds a job back."""
 
-    stage: str
-    sentence: str
+    stage: str = ""
+    sentence: str = ""
+
+
+NOTHING = Why()
 
 
 def joined(text: str, sentence: str) -> str:
     """The reference's text, then our sentence."""
     return f"{text}{DASH}{sentence}" if sentence else text
-
-
-def sentence(ssn: Session, job: Job) -> str:
-    """Our sentence about a waiting job; "" when nothing holds it back."""
-    found = why(ssn, job)
-    return found.sentence if found is not None else ""
 
 
 def why(ssn: Session, job: Job) -> Why | None:
@@ -92,5 +88,3 @@ def _does_not_fit(job: Job) -> Why:
     elif fit is not None and fit.n == 0:
         text += "; there is no node" if not fit.base else f"; {fit.base}"
     return Why("does not fit", text)
-
-

@@ -57,9 +57,7 @@ class JobMetrics:
         self._label(namespace, name, queue)
         self._job_start.at(name, queue, namespace).set(created_s)
 
-    def placed(
-        self, namespace: str, name: str, queue: str, created_s: float, now_s: float, tasks: int = 1
-    ) -> None:
+    def placed(self, namespace: str, name: str, queue: str, created_s: float, now_s: float, tasks: int = 1) -> None:
         """So many tasks of this job were allocated or pipelined for good."""
         self._label(namespace, name, queue)
         waited_ms = milliseconds(now_s - created_s)

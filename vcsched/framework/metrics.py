@@ -53,9 +53,7 @@ class Metrics:
 
     # -- declarations
 
-    def _histogram(
-        self, name: str, help_: str, bounds: tuple[float, float, int], *labels: str
-    ) -> FastHistogram:
+    def _histogram(self, name: str, help_: str, bounds: tuple[float, float, int], *labels: str) -> FastHistogram:
         name = f"volcano_{name}"
         return FastHistogram(name, help_, labels, buckets=buckets(*bounds), registry=self.registry)
 
@@ -89,9 +87,7 @@ class Metrics:
             )
         )
         self._stage = Family(
-            self._histogram(
-                "scheduling_stage_duration_milliseconds", "One step of the work", (0.1, 500, 20), "stage"
-            )
+            self._histogram("scheduling_stage_duration_milliseconds", "One step of the work", (0.1, 500, 20), "stage")
         )
 
     def _attempts(self) -> None:

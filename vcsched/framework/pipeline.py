@@ -72,7 +72,9 @@ class Pipeline:
         state = self._states.get(shape)
         if state is None:
             points = self._points
-            scores = [(s, False) for s in points.node_order.scores] + [(s, True) for s in points.batch_node_order.scores]
+            scores = [(s, False) for s in points.node_order.scores] + [
+                (s, True) for s in points.batch_node_order.scores
+            ]
             state = self._states[shape] = ShapeState(self.picture, shape, points.predicate.filters, scores)
         else:
             self._states.move_to_end(shape)

@@ -149,6 +149,5 @@ class PlacementRun:
             hopeful = sum(1 for task in job.pending.values() if task.role not in failed)
             return readiness.ready(job.counts) + hopeful >= job.min_available
         return not any(
-            job.role_minimum.get(role, 0) > 0 and job.role_ready_count(role) < job.role_minimum[role]
-            for role in failed
+            job.role_minimum.get(role, 0) > 0 and job.role_ready_count(role) < job.role_minimum[role] for role in failed
         )

@@ -28,7 +28,7 @@ import numpy as np
 from vcsched.columns.intern import InternColumn, InternView
 from vcsched.columns.journal import ALLOCATE, EVICT, PIPELINE, Ledger, Op, Refused
 from vcsched.columns.maths import ARRAYS, FLOATS, Maths
-from vcsched.columns.table import BoolArray, FloatArray
+from vcsched.columns.table import BoolArray, Cells, FloatArray
 from vcsched.model.form import Form, Shape
 from vcsched.model.node import Node
 from vcsched.model.status import ERROR, UNRESOLVABLE, UNSCHEDULABLE, Fit
@@ -132,7 +132,7 @@ class Cell:
 
     __slots__ = ("_cells", "_index", "_row")
 
-    def __init__(self, cells: list[memoryview], index: dict[str, int], row: int) -> None:
+    def __init__(self, cells: Cells, index: dict[str, int], row: int) -> None:
         self._cells = cells
         self._index = index
         self._row = row
@@ -228,7 +228,7 @@ class OneNode(Nodes):
         super().__init__(world, row, 1)
         self.row = row
 
-    def _cell(self, cells: list[memoryview]) -> Cell:
+    def _cell(self, cells: Cells) -> Cell:
         return Cell(cells, self.table.space.index, self.row)
 
     @property

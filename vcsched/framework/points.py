@@ -188,9 +188,7 @@ class Explained(Point[Callable[..., bool]]):
         super().__init__(registry, *switches)
         self._whys: dict[Callable[..., bool], Callable[..., str]] = {}
 
-    def add(
-        self, plugin: Plugin, function: Callable[..., bool], why: Callable[..., str] | None = None
-    ) -> None:
+    def add(self, plugin: Plugin, function: Callable[..., bool], why: Callable[..., str] | None = None) -> None:
         """`why(*args) -> str`: one sentence, with numbers, why `function` answers these arguments so."""
         super().add(plugin, function)
         if why is not None:

@@ -83,7 +83,13 @@ class Scheduler:
     def open_session(self) -> Session:
         """A session with its plugins opened."""
         ssn = Session(
-            self.cache, self.configuration, self.plugins, self.pipeline, self.metrics, self.rng, self.reminders
+            self.cache,
+            self.configuration,
+            self.plugins,
+            self.pipeline,
+            self.metrics,
+            self.rng,
+            self.reminders,
         )
         ssn.open()
         return ssn

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vcsched.cache.cache import reference_of
 from vcsched.columns.journal import ALLOCATE, COMMITTED, OPEN, PIPELINE, UNDONE, Ledger, Op
 from vcsched.framework import orders, update
 from vcsched.framework.certificate import RETRY_S, Certificate
@@ -84,7 +85,11 @@ class Session(Points):
         self.queues = picture.queues
         self.nodes = picture.nodes_by_name
         self.space = picture.space
-        self.node_table, self.job_table, self.queue_table = picture.nodes, picture.job_table, picture.queue_table
+        self.node_table, self.job_table, self.queue_table = (
+            picture.nodes,
+            picture.job_table,
+            picture.queue_table,
+        )
         self.touched = picture.touched
         self.total: FloatArray = np.zeros(0)
         self.total_used: FloatArray = np.zeros(0)
@@ -273,7 +278,7 @@ class Session(Points):
 
     def event(self, job: Job, kind: str, reason: str, message: str) -> None:
         """Record an event on the PodGroup (on a pod, where the group is kept in the cache only)."""
-        self.cache.send(Event(about=update.reference_of(job), type=kind, reason=reason, message=message))
+        self.cache.send(Event(about=reference_of(job), type=kind, reason=reason, message=message))
 
     def wake_at(self, when: float) -> None:
         """Something will change by the clock at this unix time: jobs are looked at again then."""

@@ -216,13 +216,13 @@ class ShapeState:
             bad = self.bad[row] = self._is_bad(row)
         elif self.bad[row]:
             bad = True
-        idle_ok = future_ok = nodes.alive_cells[row]
+        idle_ok = future_ok = bool(nodes.alive_cells[row])
         idle, future = nodes.idle_cells, nodes.future_cells
-        for column, amount in self.shape.request.items:
+        for resource, amount in self.shape.request.items:
             limit = amount - EPSILON
-            if idle[column][row] <= limit:
+            if idle[resource][row] <= limit:
                 idle_ok = False
-            if future[column][row] <= limit:
+            if future[resource][row] <= limit:
                 future_ok = False
         self.idle_ok[row], self.future_ok[row] = idle_ok, future_ok
         was = bool(self.top[row] != -np.inf)
@@ -307,9 +307,7 @@ class ShapeState:
     @property
     def needs_candidates(self) -> bool:
         """Whether some score must be computed on the candidates each time."""
-        return bool(self.live_scores) or any(
-            c.score.normalise is not None and c.constant is None for c in self.batch
-        )
+        return bool(self.live_scores) or any(c.score.normalise is not None and c.constant is None for c in self.batch)
 
     def passing(self, *, room: bool) -> BoolArray:
         """bool[n]: rows that pass all filters, and with `room` also the test against future room."""

@@ -113,7 +113,12 @@ class Statement:
         """Write down the operations behind the mark, and take them back."""
         plan = tuple(
             PlannedOp(
-                op.kind, op.task, op.node, op.after_eviction, op.reason, op.task.hypernode,
+                op.kind,
+                op.task,
+                op.node,
+                op.after_eviction,
+                op.reason,
+                op.task.hypernode,
                 tuple(ledger.decision(token) for ledger, token in op.ledgers),
             )  # fmt: skip
             for op in self.ops[mark:]

@@ -10,14 +10,14 @@ from collections import deque
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from vcsched.cache.cache import reference_of
+from vcsched.cache.status_writer import DASH
 from vcsched.framework import explain
-from vcsched.kube.link import Event
 from vcsched.model import readiness, resources, texts
 from vcsched.model.status import ALLOCATED, FAILED, PENDING, PIPELINED, RUNNING, SUCCEEDED
 
 if TYPE_CHECKING:
     from vcsched.framework.session import Session
+    from vcsched.kube.objects.scheduling import PodGroupCondition
     from vcsched.model.job import Job
     from vcsched.model.queue import Queue
 
@@ -28,12 +28,13 @@ WAITING = ("Unknown", "Pending", "Inqueue")
 
 
 class Said:
-    """What was last said about a job: its event's text, and when."""
+    """What was last said about a job: the reference's text, our stage, and when."""
 
-    __slots__ = ("at", "text")
+    __slots__ = ("at", "stage", "text")
 
-    def __init__(self, text: str, at: float) -> None:
+    def __init__(self, text: str, stage: str, at: float) -> None:
         self.text = text
+        self.stage = stage
         self.at = at
 
 
@@ -70,24 +71,25 @@ def write_statuses(ssn: Session) -> None:
 def _write_job(ssn: Session, job: Job) -> None:
     if job.queue is None:
         if job.obj is not None:
-            _say(ssn, job, explain.sentence(ssn, job))
+            why = explain.why(ssn, job) or explain.NOTHING
+            _say(ssn, job, why.sentence, explain.Why(why.stage))
         return
     ssn.valid(job)
     conditions = ssn.conditions.get(job.key, ())
     stuck = any(c["type"] == "Unschedulable" and c["status"] == "True" for c in conditions)
     phase = phase_of(job, stuck)
     ssn.accounting.set_phase(job, phase)
-    sentence = explain.sentence(ssn, job)
+    why = explain.why(ssn, job) or explain.NOTHING
     written = False
     if job.obj is not None:
-        written = _write_status(ssn, job, phase, conditions, sentence)
+        written = _write_status(ssn, job, phase, conditions, why)
     message = ssn.fit_message(job)
     if phase in WAITING and not job.is_ready():
-        _say(ssn, job, texts.gang_message(job.counts[PENDING], job, message), sentence)
+        _say(ssn, job, texts.gang_message(job.counts[PENDING], job, message), why)
     elif written and phase not in WAITING:
         ssn.event(job, "Normal", "Scheduled", "pod group is ready")
         job.verdict = None
-    _mark_pods(ssn, job, message, sentence)
+    _mark_pods(ssn, job, message, why)
 
 
 def phase_of(job: Job, stuck: bool) -> str:
@@ -100,32 +102,26 @@ def phase_of(job: Job, stuck: bool) -> str:
     return "Inqueue" if job.phase == "Inqueue" else "Pending"
 
 
-def _write_status(ssn: Session, job: Job, phase: str, new: Any, sentence: str) -> bool:
+def _write_status(ssn: Session, job: Job, phase: str, new: Any, why: explain.Why) -> bool:
     """Compare with what the API has, or what is on its way there, and write on a difference."""
     assert job.obj is not None
     old = job.obj.status
-    stamp = datetime.fromtimestamp(ssn.now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    conditions = [
-        {
-            "type": c.type, "status": c.status, "transitionID": c.transition_id, "reason": c.reason, "message": c.message,
-            "lastTransitionTime": c.last_transition_time.strftime("%Y-%m-%dT%H:%M:%SZ") if c.last_transition_time else None,
-        }
-        for c in old.conditions
-    ]  # fmt: skip
+    stamp = _stamp(datetime.fromtimestamp(ssn.now, UTC))
+    conditions = [_plain(condition) for condition in old.conditions]
     changed = (old.phase, old.running, old.succeeded, old.failed) != (
         phase, job.counts[RUNNING], job.counts[SUCCEEDED], job.counts[FAILED],
     )  # fmt: skip
     for condition in new:
         fresh = {**condition, "transitionID": ssn.uid, "lastTransitionTime": stamp}
         if condition["type"] == "Unschedulable":
-            fresh["message"] = explain.joined(condition["message"], sentence)
+            fresh["message"] = explain.joined(condition["message"], why.sentence)
             if job.invalid is not None:
                 fresh["reason"] = job.invalid.reason
         index = next((i for i, c in enumerate(conditions) if c["type"] == fresh["type"]), None)
         if index is None:
             conditions.append(fresh)
             changed = True
-        elif any(conditions[index][key] != fresh[key] for key in ("status", "reason", "message")):
+        elif _is_news(conditions[index], fresh):
             conditions[index] = fresh
             changed = True
     status = {
@@ -141,21 +137,41 @@ def _write_status(ssn: Session, job: Job, phase: str, new: Any, sentence: str) -
     return True
 
 
-def _say(ssn: Session, job: Job, text: str, sentence: str = "") -> None:
+def _stamp(when: datetime) -> str:
+    return when.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _plain(condition: PodGroupCondition) -> dict[str, Any]:
+    """A condition as it stands, to be sent again."""
+    when = condition.last_transition_time
+    return {
+        "type": condition.type,
+        "status": condition.status,
+        "transitionID": condition.transition_id,
+        "reason": condition.reason,
+        "message": condition.message,
+        "lastTransitionTime": _stamp(when) if when is not None else None,
+    }
+
+
+def _is_news(old: dict[str, Any], new: dict[str, Any]) -> bool:
+    """Whether a condition says something new; the numbers in our sentence alone are no news."""
+    old_text, new_text = old["message"].partition(DASH)[0], new["message"].partition(DASH)[0]
+    return (old["status"], old["reason"], old_text) != (new["status"], new["reason"], new_text)
+
+
+def _say(ssn: Session, job: Job, text: str, why: explain.Why) -> None:
     """The Unschedulable event, when it is new or was said long ago."""
-    text = explain.joined(text, sentence)
     said: Said | None = job.verdict
-    if said is not None and said.text == text and ssn.now - said.at < REPEAT_S:
+    if said is not None and (said.text, said.stage) == (text, why.stage) and ssn.now - said.at < REPEAT_S:
         return
-    job.verdict = Said(text, ssn.now)
+    job.verdict = Said(text, why.stage, ssn.now)
     ssn.reminders.add(job, job.verdict)
-    ssn.event(job, "Warning", "Unschedulable", text)
+    ssn.event(job, "Warning", "Unschedulable", explain.joined(text, why.sentence))
 
 
-def _mark_pods(ssn: Session, job: Job, job_message: str, sentence: str) -> None:
+def _mark_pods(ssn: Session, job: Job, job_message: str, why: explain.Why) -> None:
     """Say on each waiting pod why it waits. Gated pods keep the API server's own condition."""
-    if not (job.counts[PENDING] or job.counts[PIPELINED] or job.counts[ALLOCATED]):
-        return
     mark = ssn.cache.status_writer.mark
     for status in (ALLOCATED, PENDING, PIPELINED):
         if not job.counts[status]:
@@ -165,9 +181,10 @@ def _mark_pods(ssn: Session, job: Job, job_message: str, sentence: str) -> None:
             if task.gated:
                 continue
             reason, message, nominated = texts.task_reason(task, job)
-            if not message:
-                message = explain.joined(job_message or texts.ALL_UNAVAILABLE, sentence)
-            mark(task, reason, message, nominated)
+            if message:
+                mark(task, reason, message, nominated)
+            else:
+                mark(task, reason, job_message or texts.ALL_UNAVAILABLE, nominated, why)
 
 
 # ---------------------------------------------------------------- queues
@@ -220,5 +237,3 @@ def _same(shown: Any, held: dict[str, float]) -> bool:
     except ValueError:
         return False
     return {k: v for k, v in known.items() if v} == held
-
-

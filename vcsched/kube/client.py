@@ -80,14 +80,10 @@ class Client:
     ) -> bytes:
         return await self.request("GET", path, None, JSON, params, timeout_s, via)
 
-    async def create(
-        self, path: str, body: bytes, timeout_s: float | None = None, via: Bucket | None = None
-    ) -> bytes:
+    async def create(self, path: str, body: bytes, timeout_s: float | None = None, via: Bucket | None = None) -> bytes:
         return await self.request("POST", path, body, JSON, None, timeout_s, via)
 
-    async def put(
-        self, path: str, body: bytes, timeout_s: float | None = None, via: Bucket | None = None
-    ) -> bytes:
+    async def put(self, path: str, body: bytes, timeout_s: float | None = None, via: Bucket | None = None) -> bytes:
         return await self.request("PUT", path, body, JSON, None, timeout_s, via)
 
     async def patch(

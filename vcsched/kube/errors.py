@@ -13,9 +13,7 @@ class ApiError(Exception):
     surely did not reach the server.
     """
 
-    def __init__(
-        self, status: int, reason: str, message: str, retry_after_s: float = 0.0, sent: bool = True
-    ) -> None:
+    def __init__(self, status: int, reason: str, message: str, retry_after_s: float = 0.0, sent: bool = True) -> None:
         super().__init__(message)
         self.status = status
         self.reason = reason

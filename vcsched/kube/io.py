@@ -175,9 +175,7 @@ class IO:
         known: dict[type[Object], Known[Any]] = {}
         for kind in self._kinds:
             keep: Callable[[Any], bool] | None = own_or_bound(self._own_names) if kind is Pod else None
-            reflector = Reflector(
-                self._client, kind, self._link.put, keep, vital=kind in _VITAL, pace=self._pace
-            )
+            reflector = Reflector(self._client, kind, self._link.put, keep, vital=kind in _VITAL, pace=self._pace)
             self._reflectors.append(reflector)
             known[kind] = reflector.known
         applier = Applier(self._client, known, self._recorder.record)

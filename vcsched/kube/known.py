@@ -44,9 +44,7 @@ class Known(Generic[O]):
     `put` passes a message on; `keep` is the filter (None: everything).
     """
 
-    def __init__(
-        self, kind: type[O], put: Callable[[Inbound], None], keep: Callable[[O], bool] | None = None
-    ) -> None:
+    def __init__(self, kind: type[O], put: Callable[[Inbound], None], keep: Callable[[O], bool] | None = None) -> None:
         self.kind = kind
         self._put = put
         self._keep = keep
@@ -156,9 +154,7 @@ class Known(Generic[O]):
             return False
         return all(getattr(a, name) == getattr(b, name) for name in self._body)
 
-    def _refuse(
-        self, key: str, meta: ObjectMeta, raw: msgspec.Raw | bytes, error: msgspec.DecodeError
-    ) -> None:
+    def _refuse(self, key: str, meta: ObjectMeta, raw: msgspec.Raw | bytes, error: msgspec.DecodeError) -> None:
         """Pass on why an object cannot be read, once per reason."""
         entry = self._entries.get(key)
         version = version_of(meta.resource_version)

@@ -186,9 +186,7 @@ def merge(older: Write, newer: Write) -> Write:
         return msgspec.structs.replace(newer, conditions=kept + newer.conditions, nominated=nominated)
     if isinstance(older, PodGroupStatus) and isinstance(newer, PodGroupStatus):
         annotations = {**(older.annotations or {}), **(newer.annotations or {})} or None
-        return msgspec.structs.replace(
-            newer, status={**older.status, **newer.status}, annotations=annotations
-        )
+        return msgspec.structs.replace(newer, status={**older.status, **newer.status}, annotations=annotations)
     return newer
 
 

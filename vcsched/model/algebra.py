@@ -174,9 +174,7 @@ def is_empty(held: Held) -> bool:
 
 def equal(left: Held, right: Held) -> bool:
     """Whether cpu, memory and `left`'s scalars are about the same in `right`."""
-    return all(
-        abs(left.get(name, 0.0) - right.get(name, 0.0)) < tolerance(name) for name in _with_always(left)
-    )
+    return all(abs(left.get(name, 0.0) - right.get(name, 0.0)) < tolerance(name) for name in _with_always(left))
 
 
 def less_equal(left: Held, right: Held, missing: Missing) -> bool:

@@ -23,10 +23,41 @@ class Job:
     """One gang. `row` is its row in the job table; `counts` tasks per status, then best-effort pending ones."""
 
     __slots__ = (
-        "allocated_hypernode", "bare", "blocked", "contribution", "counts", "created", "fit_errors", "gated_count",
-        "invalid", "key", "min_available", "min_resources", "name", "namespace", "obj", "phase", "pending", "placeable",
-        "policies", "preemptable", "priority", "queue", "queue_name", "refusal", "releasing_placed", "role_counts",
-        "role_minimum", "row", "status_write", "subjobs", "tasks", "topology", "uid", "verdict", "version",
+        "allocated_hypernode",
+        "bare",
+        "blocked",
+        "contribution",
+        "counts",
+        "created",
+        "fit_errors",
+        "gated_count",
+        "invalid",
+        "key",
+        "min_available",
+        "min_resources",
+        "name",
+        "namespace",
+        "obj",
+        "pending",
+        "phase",
+        "placeable",
+        "policies",
+        "preemptable",
+        "priority",
+        "queue",
+        "queue_name",
+        "refusal",
+        "releasing_placed",
+        "role_counts",
+        "role_minimum",
+        "row",
+        "status_write",
+        "subjobs",
+        "tasks",
+        "topology",
+        "uid",
+        "verdict",
+        "version",
         "waiting_time",
     )  # fmt: skip
 
@@ -160,5 +191,3 @@ class Job:
 
     def __repr__(self) -> str:
         return f"Job({self.key})"
-
-

@@ -89,9 +89,7 @@ def pod_affinity_rule(spec: PodSpec, namespace: str, find_namespaces: FindNamesp
     )
 
 
-def pod_term(
-    term: PodAffinityTerm, owner_namespace: str, find_namespaces: FindNamespaces, weight: int
-) -> PodTerm:
+def pod_term(term: PodAffinityTerm, owner_namespace: str, find_namespaces: FindNamespaces, weight: int) -> PodTerm:
     """One term as a value. Without namespaces and namespace selector the owner's namespace is meant."""
     namespaces: frozenset[str] | None = frozenset(term.namespaces)
     by_labels = False

@@ -8,7 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from vcsched.model.status import (
-    ALLOCATED, BINDING, BOUND, FAILED, PENDING, PIPELINED, RUNNING, STATUSES, SUCCEEDED,
+    ALLOCATED,
+    BINDING,
+    BOUND,
+    FAILED,
+    PENDING,
+    PIPELINED,
+    RUNNING,
+    STATUSES,
+    SUCCEEDED,
 )  # fmt: skip
 
 Counts = Sequence[int]

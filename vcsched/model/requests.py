@@ -127,9 +127,7 @@ def _asked(container: Container, defaults: Amounts) -> Amounts:
 
 def _pod_level(requests: Mapping[str, Quantity]) -> Amounts:
     supported = {
-        name: value
-        for name, value in requests.items()
-        if name in (CPU, MEMORY) or name.startswith(HUGEPAGES_PREFIX)
+        name: value for name, value in requests.items() if name in (CPU, MEMORY) or name.startswith(HUGEPAGES_PREFIX)
     }
     return _read(supported, "spec.resources.requests")
 

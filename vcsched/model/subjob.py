@@ -26,7 +26,13 @@ class SubJob:
     )  # fmt: skip
 
     def __init__(
-        self, job: Job, key: str, policy: str, min_available: int, match_index: int, topology: NetworkTopology | None
+        self,
+        job: Job,
+        key: str,
+        policy: str,
+        min_available: int,
+        match_index: int,
+        topology: NetworkTopology | None,
     ) -> None:
         self.job = job
         self.key = key

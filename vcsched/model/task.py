@@ -119,7 +119,7 @@ class Task:
         self.op: Any = None  # the standing operation of the running session
         self.write = 0  # number of the bind or eviction in flight
         self.assumed = False  # status is ours, not yet the API server's
-        self.marked: tuple[str, str, str] = ("", "", "")  # reason, message, nominated node last written
+        self.marked: Any = None  # what the pod was last told about its waiting
 
     def __repr__(self) -> str:
         return f"Task({self.key})"

@@ -39,7 +39,9 @@ def task_reason(task: Task, job: Job) -> TaskReason:
     name = node.name if node is not None else ""
     if status == ALLOCATED:
         return TaskReason(
-            "Schedulable", f"Pod {task.key} can possibly be assigned to {name}, once minAvailable is satisfied", ""
+            "Schedulable",
+            f"Pod {task.key} can possibly be assigned to {name}, once minAvailable is satisfied",
+            "",
         )
     if status == PIPELINED:
         message = (

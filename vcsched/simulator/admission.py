@@ -104,17 +104,13 @@ def _new_pod(store: Store, obj: Obj, now: str) -> None:
     spec = obj.get("spec")
     if not isinstance(spec, dict) or not spec.get("containers"):
         name = obj["metadata"]["name"]
-        raise ApiError(
-            422, f'Pod "{name}" is invalid: spec.containers: Required value', kind="Pod", name=name
-        )
+        raise ApiError(422, f'Pod "{name}" is invalid: spec.containers: Required value', kind="Pod", name=name)
     obj["spec"] = spec = dict(spec)
     _add_priority(store, obj["metadata"]["name"], spec)
     status: Obj = {"phase": "Pending"}
     if spec.get("schedulingGates"):
         message = "Scheduling is blocked due to non-empty scheduling gates"
-        status["conditions"] = [
-            condition("PodScheduled", "False", now, reason="SchedulingGated", message=message)
-        ]
+        status["conditions"] = [condition("PodScheduled", "False", now, reason="SchedulingGated", message=message)]
     obj["status"] = status
 
 

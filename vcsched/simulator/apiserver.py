@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
-from vcsched.simulator import discovery, lists, patch, scale, tables
+from vcsched.simulator import discovery, lists, patch, proto, scale, tables
 from vcsched.simulator.errors import ApiError, too_many_requests
 from vcsched.simulator.faults import Fault, Faults
 from vcsched.simulator.lists import Lists
@@ -47,7 +47,7 @@ class Api:
             path, query = split(request.raw_path)
             if path.startswith(("/api/v1/", "/apis/")) and path.count("/") > 2 + path.startswith("/apis/"):
                 if path.startswith("/apis/authorization.k8s.io/"):
-                    return _json(discovery.access_review(_body(await request.read())), 201)
+                    return _json(discovery.access_review(_body(request, await request.read())), 201)
                 return await self._resource(request, route(path, query))
             return await self._other(request, path)
         except ApiError as error:
@@ -86,14 +86,14 @@ class Api:
         registry, resource = self._registry, way.resource
         if verb == "create":
             if way.subresource == "binding":
-                registry.bind(way.namespace, way.name, _body(body))
+                registry.bind(way.namespace, way.name, _body(request, body))
                 return web.Response(body=_BOUND, status=201, headers=_JSON)
             if way.subresource == "eviction":
-                registry.evict(way.namespace, way.name, _body(body))
+                registry.evict(way.namespace, way.name, _body(request, body))
                 return web.Response(body=_BOUND, status=201, headers=_JSON)
             if way.name:
                 raise ApiError(405, "objects are created by a POST to their collection")
-            made = registry.create(resource, way.namespace, _body(body), dry_run=_dry_run(way))
+            made = registry.create(resource, way.namespace, _body(request, body), dry_run=_dry_run(way))
             return self._object(request, resource, made, 201)
         if verb == "list":
             return self._list(request, way)
@@ -109,12 +109,12 @@ class Api:
         if verb == "deletecollection":
             for version in self._select(way).versions:
                 meta = version.obj["metadata"]
-                registry.delete(resource, meta.get("namespace", ""), meta["name"], _body(body, empty={}))
+                registry.delete(resource, meta.get("namespace", ""), meta["name"], _body(request, body, empty={}))
             return _json({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"})
         raise ApiError(405, f"the method {request.method} is not allowed here")
 
     def _write(self, request: web.BaseRequest, way: Route, verb: str, body: bytes) -> web.Response:
-        read = _body(body)
+        read = _body(request, body)
         change = (lambda old: read) if verb == "update" else _patch(request.content_type, way.resource, read)
         if way.subresource == "scale":
             change = scale.through(change)
@@ -132,16 +132,14 @@ class Api:
         return self._object(request, way.resource, made)
 
     def _delete(self, request: web.BaseRequest, way: Route, body: bytes) -> web.Response:
-        options = _body(body, empty={})
+        options = _body(request, body, empty={})
         for number in ("gracePeriodSeconds",):
             if number in way.query:
                 options[number] = int(way.query[number])
         if "propagationPolicy" in way.query:
             options["propagationPolicy"] = way.query["propagationPolicy"]
         if _dry_run(way) or options.get("dryRun"):
-            return self._object(
-                request, way.resource, self._registry.get(way.resource, way.namespace, way.name)
-            )
+            return self._object(request, way.resource, self._registry.get(way.resource, way.namespace, way.name))
         last = self._registry.delete(way.resource, way.namespace, way.name, options)
         return self._object(request, way.resource, last)
 
@@ -159,9 +157,7 @@ class Api:
             return _json(tables.table(way.resource, [version.obj for version in page.versions], page))
         return web.Response(body=lists.encode(way.resource, page), headers=_JSON)
 
-    def _object(
-        self, request: web.BaseRequest, resource: Resource, version: Version, code: int = 200
-    ) -> web.Response:
+    def _object(self, request: web.BaseRequest, resource: Resource, version: Version, code: int = 200) -> web.Response:
         if tables.wanted(request.headers.get("Accept", "")):
             return _json(tables.table(resource, [version.obj]), code)
         return web.Response(body=version.body, status=code, headers=_JSON)
@@ -216,9 +212,11 @@ def _json(content: Any, code: int = 200, headers: dict[str, str] | None = None) 
     return web.Response(body=_encode(content), status=code, headers=_JSON | headers if headers else _JSON)
 
 
-def _body(data: bytes, empty: Obj | None = None) -> Any:
+def _body(request: web.BaseRequest, data: bytes, empty: Obj | None = None) -> Any:
     if not data and empty is not None:
         return dict(empty)
+    if data[:1] == b"k" and request.content_type == proto.CONTENT_TYPE:
+        return proto.decode(data)
     try:
         return _decode(data)
     except msgspec.DecodeError as error:

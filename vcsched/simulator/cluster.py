@@ -81,9 +81,7 @@ class Simulation:
         """Listen. OSError if the address is taken."""
         self._web = web.Server(self.api.handle, handler_cancellation=True, access_log=None)
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(
-            self._web, self.settings.host, self.settings.port, backlog=1024
-        )
+        self._server = await loop.create_server(self._web, self.settings.host, self.settings.port, backlog=1024)
         self.port = self._server.sockets[0].getsockname()[1]
         self._tasks = [asyncio.create_task(part.run()) for part in self._stand_ins]
 
@@ -204,11 +202,7 @@ class ApiServer(_Address):
 
         def read(simulation: Simulation) -> list[Obj]:
             found = simulation.store.table(table).objects
-            return [
-                found[key].obj
-                for key in sorted(found)
-                if key.startswith(f"{namespace}/" if namespace else "")
-            ]
+            return [found[key].obj for key in sorted(found) if key.startswith(f"{namespace}/" if namespace else "")]
 
         return self.call(read)
 
@@ -218,9 +212,7 @@ class ApiServer(_Address):
         home = obj["metadata"].get("namespace", "default") if resource.namespaced else ""
         return self.call(lambda simulation: simulation.registry.create(resource, home, obj).obj)
 
-    def delete(
-        self, plural: str, name: str, namespace: str = "default", group: str = "", version: str = "v1"
-    ) -> None:
+    def delete(self, plural: str, name: str, namespace: str = "default", group: str = "", version: str = "v1") -> None:
         """Delete an object with its own grace period."""
         resource = BY_PLURAL[group, version, plural]
         home = namespace if resource.namespaced else ""

@@ -184,9 +184,7 @@ def _discovered(each: Resource) -> Obj:
     subresources = []
     for name, kind in _subresources(each):
         api = {"group": each.group, "version": each.version} | _api_of(kind)
-        subresources.append(
-            {"subresource": name, "responseKind": {**api, "kind": kind}, "verbs": _verbs(name)}
-        )
+        subresources.append({"subresource": name, "responseKind": {**api, "kind": kind}, "verbs": _verbs(name)})
     if subresources:
         made["subresources"] = subresources
     return made

@@ -68,9 +68,7 @@ class Faults:
     def __iter__(self) -> Iterator[Fault]:
         return iter(self._faults)
 
-    def hit(
-        self, verb: str, resource: str, namespace: str, name: str, *, watch: bool = False
-    ) -> Fault | None:
+    def hit(self, verb: str, resource: str, namespace: str, name: str, *, watch: bool = False) -> Fault | None:
         """The first rule that hits this request now. With `watch` only the actions on open streams count."""
         for fault in self._faults:
             if watch != (fault.action in WATCH_ACTIONS):

@@ -89,9 +89,7 @@ def total(lists: Iterable[Mapping[str, str]]) -> dict[str, str]:
     for amounts in lists:
         for resource, amount in amounts.items():
             sums[resource] = sums.get(resource, Decimal(0)) + number(amount)
-    return {
-        resource: quantity(float(amount) if amount % 1 else int(amount)) for resource, amount in sums.items()
-    }
+    return {resource: quantity(float(amount) if amount % 1 else int(amount)) for resource, amount in sums.items()}
 
 
 def amounts(
@@ -124,8 +122,7 @@ def toleration(text: str | Obj) -> Obj:
 def deal(labels: Mapping[str, str | Sequence[str]] | None, index: int) -> dict[str, str]:
     """The labels of the index-th object; a value that is a list is dealt out in turn."""
     return {
-        key: value if isinstance(value, str) else value[index % len(value)]
-        for key, value in (labels or {}).items()
+        key: value if isinstance(value, str) else value[index % len(value)] for key, value in (labels or {}).items()
     }
 
 

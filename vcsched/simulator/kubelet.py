@@ -96,9 +96,7 @@ class Kubelet:
             except ApiError:
                 return  # gone meanwhile
         elif "deletionTimestamp" not in meta:
-            status = (
-                _running(pod, self._registry.now()) if step == "start" else _ended(pod, self._registry.now())
-            )
+            status = _running(pod, self._registry.now()) if step == "start" else _ended(pod, self._registry.now())
             key = f"{meta['namespace']}/{meta['name']}"
             made = {**pod, "metadata": dict(meta), "status": status}
             self._registry.store.put(self._pods, key, made)

@@ -36,9 +36,7 @@ class Lists:
         self._snapshots: OrderedDict[int, tuple[int, list[Version]]] = OrderedDict()
         self._last = 0
 
-    def page(
-        self, resource: Resource, namespace: str, test: Test | None, limit: int = 0, token: str = ""
-    ) -> Page:
+    def page(self, resource: Resource, namespace: str, test: Test | None, limit: int = 0, token: str = "") -> Page:
         """One page; `limit` 0 is everything. ApiError 410 if the token's snapshot is gone."""
         if token:
             number, start = self._read(token)

@@ -19,8 +19,8 @@ _START = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
 class Mint:
     """Hands out uids and times; `stamp` is the present time as Kubernetes writes it."""
 
-    def __init__(self) -> None:
-        self._now = _START
+    def __init__(self, start: datetime.datetime | None = None) -> None:
+        self._now = start or _START
         self._made: dict[str, int] = {}
         self.stamp = ""
         self.tick(0)

@@ -138,9 +138,7 @@ def _reorder(field: str, items: list[Any], order: list[Any]) -> list[Any]:
     places = {(key, each[key]): place for place, each in enumerate(order) for key in keys if key in each}
     return sorted(
         items,
-        key=lambda item: next(
-            (places[key, item.get(key)] for key in keys if (key, item.get(key)) in places), 1 << 30
-        ),
+        key=lambda item: next((places[key, item.get(key)] for key in keys if (key, item.get(key)) in places), 1 << 30),
     )
 
 

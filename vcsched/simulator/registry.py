@@ -82,9 +82,7 @@ class Registry:
         resource = BY_KIND.get((obj.get("apiVersion", ""), obj.get("kind", "")))
         if resource is None:
             what = f"{obj.get('kind')} {meta['name']}"
-            raise ApiError(
-                404, f"{what}: kind {obj.get('kind')!r} of {obj.get('apiVersion')!r} is not served here"
-            )
+            raise ApiError(404, f"{what}: kind {obj.get('kind')!r} of {obj.get('apiVersion')!r} is not served here")
         if resource.namespaced:
             meta.setdefault("namespace", "default")
         meta.setdefault("uid", str(uuid.uuid4()))
@@ -97,9 +95,7 @@ class Registry:
         """Store a new object; `obj` becomes the registry's own."""
         meta = obj.get("metadata")
         if not isinstance(meta, dict):
-            raise ApiError(
-                400, f"{resource.kind} without metadata: give metadata.name or metadata.generateName"
-            )
+            raise ApiError(400, f"{resource.kind} without metadata: give metadata.name or metadata.generateName")
         if resource.namespaced:
             if meta.setdefault("namespace", namespace) != namespace:
                 raise ApiError(
@@ -111,9 +107,7 @@ class Registry:
             meta.pop("namespace", None)
         if not meta.get("name"):
             if not meta.get("generateName"):
-                raise ApiError(
-                    422, f"{resource.kind} is invalid: metadata.name: Required value: name or generateName"
-                )
+                raise ApiError(422, f"{resource.kind} is invalid: metadata.name: Required value: name or generateName")
             meta["name"] = meta["generateName"] + "".join(self._random.choices(_SUFFIX, k=5))
         name = meta["name"]
         admission.check_name(resource, name)
@@ -178,9 +172,7 @@ class Registry:
                 f"the name of the object ({given['name']}) does not match the name on the URL ({name})",
             )
         if given.get("uid", was["uid"]) != was["uid"]:
-            why = (
-                f"Precondition failed: UID in precondition: {given['uid']}, UID in object meta: {was['uid']}"
-            )
+            why = f"Precondition failed: UID in precondition: {given['uid']}, UID in object meta: {was['uid']}"
             raise conflict(resource.plural, resource.group, name, why)
         version = given.get("resourceVersion", "")
         if version and version != was["resourceVersion"]:
@@ -281,9 +273,7 @@ class Registry:
                 continue
             selected = matches(budget.get("spec", {}).get("selector"), labels)
             if selected and budget.get("status", {}).get("disruptionsAllowed", 0) < 1:
-                raise ApiError(
-                    429, "Cannot evict pod as it would violate the pod's disruption budget.", name=name
-                )
+                raise ApiError(429, "Cannot evict pod as it would violate the pod's disruption budget.", name=name)
         return self.delete(PODS, namespace, name, eviction.get("deleteOptions") or {})
 
     # ---------------------------------------------------------------- delete
@@ -299,10 +289,7 @@ class Registry:
         for field, have in (("uid", was["uid"]), ("resourceVersion", was["resourceVersion"])):
             if wanted.get(field) and wanted[field] != have:
                 label = "UID" if field == "uid" else "ResourceVersion"
-                why = (
-                    f"Precondition failed: {label} in precondition: {wanted[field]}, "
-                    f"{label} in object meta: {have}"
-                )
+                why = f"Precondition failed: {label} in precondition: {wanted[field]}, {label} in object meta: {have}"
                 raise conflict(resource.plural, resource.group, name, why)
         if options.get("propagationPolicy") == "Orphan":
             self._orphan(was["uid"])

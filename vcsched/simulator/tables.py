@@ -183,9 +183,7 @@ def _images(obj: Obj) -> str:
 
 def _hard(obj: Obj) -> str:
     used = obj.get("status", {}).get("used", {})
-    return ", ".join(
-        f"{key}: {used.get(key, 0)}/{value}" for key, value in obj["spec"].get("hard", {}).items()
-    )
+    return ", ".join(f"{key}: {used.get(key, 0)}/{value}" for key, value in obj["spec"].get("hard", {}).items())
 
 
 def _number(path: str) -> Callable[[Obj], Any]:
@@ -250,9 +248,7 @@ _COLUMNS: dict[str, list[Cell]] = {
         Cell("Selector", _selector, wide=True),
     ],
     "statefulsets.apps": [
-        Cell(
-            "Ready", lambda o: f"{o.get('status', {}).get('readyReplicas', 0)}/{o['spec'].get('replicas', 1)}"
-        ),
+        Cell("Ready", lambda o: f"{o.get('status', {}).get('readyReplicas', 0)}/{o['spec'].get('replicas', 1)}"),
         _AGE,
     ],
     "poddisruptionbudgets.policy": [

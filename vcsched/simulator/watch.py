@@ -128,9 +128,7 @@ class Stream:
                     kind = "MODIFIED" if now and before else "ADDED" if now else "DELETED"
                 elif not (now if kind == "ADDED" else before):
                     continue
-            yield (
-                change.frame if kind == change.type and not self._render else self._line(kind, change.version)
-            )
+            yield (change.frame if kind == change.type and not self._render else self._line(kind, change.version))
 
     def _line(self, kind: str, version: Version) -> bytes:
         body = _encode(self._render(version.obj)) if self._render else version.body

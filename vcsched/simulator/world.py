@@ -17,6 +17,7 @@ first used. What may be said about pods and nodes: `fragments.PodOptions`, `frag
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Unpack
@@ -56,10 +57,16 @@ def role(pods: int, *, min_member: int | None = None, **options: Unpack[PodOptio
 class World:
     """A growing list of Kubernetes objects. Every method returns the dicts it added, to read or to change."""
 
-    def __init__(self, *, namespace: str = "default", scheduler: str = "volcano") -> None:
+    def __init__(
+        self,
+        *,
+        namespace: str = "default",
+        scheduler: str = "volcano",
+        start: datetime.datetime | None = None,  # of the clock of creation times; default: a fixed day
+    ) -> None:
         self.default_namespace = namespace
         self.scheduler = scheduler
-        self._mint = Mint()
+        self._mint = Mint(start)
         self._objects: list[Obj] = []
         self._node_count: dict[str, int] = {}
         self._classes = dict(_BUILT_IN_CLASSES)
@@ -155,9 +162,7 @@ class World:
                 spec[key] = value
         self._mint.tick()
         status = {"state": state} if state else None
-        return self._object(
-            keys.SCHEDULING_API, "Queue", name, None, annotations=annotations, spec=spec, status=status
-        )
+        return self._object(keys.SCHEDULING_API, "Queue", name, None, annotations=annotations, spec=spec, status=status)
 
     def priority_class(
         self, name: str, value: int, *, default: bool = False, preemption_policy: str = "PreemptLowerPriority"
@@ -296,9 +301,7 @@ class World:
         """One pod: bare or a later member of `gang`, running if `node` is given; `owner` is an object."""
         self._mint.tick()
         mark = {keys.GROUP_NAME: gang} if gang else {}
-        made = self._pod(
-            name, self._in(namespace), options, mark, {keys.JOB_NAME: gang} if gang else {}, node
-        )
+        made = self._pod(name, self._in(namespace), options, mark, {keys.JOB_NAME: gang} if gang else {}, node)
         if owner:
             made["metadata"]["ownerReferences"] = [owner_reference(owner)]
         return made

@@ -12,7 +12,14 @@ from vcsched.kube.keys import GROUP_NAME, QUEUE_NAME
 from vcsched.model import podflags
 from vcsched.model.quantity import QuantityError
 from vcsched.model.status import (
-    BOUND, FAILED, PENDING, RELEASING, RUNNING, SUCCEEDED, TERMINATED, UNKNOWN,
+    BOUND,
+    FAILED,
+    PENDING,
+    RELEASING,
+    RUNNING,
+    SUCCEEDED,
+    TERMINATED,
+    UNKNOWN,
 )  # fmt: skip
 from vcsched.model.task import Task
 

@@ -35,9 +35,7 @@ class ImageLocality:
 
     def register(self, plugin: Plugin, ssn: Session) -> None:
         self._update(ssn)
-        ssn.node_order.add(
-            plugin, vector=self.score, reads="node", applies=self.is_known, version=self.version
-        )
+        ssn.node_order.add(plugin, vector=self.score, reads="node", applies=self.is_known, version=self.version)
 
     def version(self, ask: Ask) -> int:
         """Moves when the scores of all nodes may have."""

@@ -26,9 +26,7 @@ class PodAffinityFilter:
 
     def register(self, plugin: Plugin, ssn: Session) -> None:
         self._counters = ssn.world.counters
-        ssn.predicate.add(
-            plugin, vector=self.refuse, reads="pods", applies=self.applies, version=self.version
-        )
+        ssn.predicate.add(plugin, vector=self.refuse, reads="pods", applies=self.applies, version=self.version)
 
     def applies(self, ask: Ask) -> bool:
         return bool(self._counters.relations(ask.shape.match).filtering)

@@ -22,9 +22,7 @@ def applies(ask: Ask) -> bool:
 def refuse(ask: Ask, nodes: Nodes, verdict: Any) -> None:
     ports = wanted(ask.form)
     taken = [node is not None and _in_use(node).clashes(ports) for node in nodes.objects()]
-    verdict.fail(
-        taken[0] if isinstance(nodes, OneNode) else np.array(taken, dtype=np.bool_), REASON, UNSCHEDULABLE
-    )
+    verdict.fail(taken[0] if isinstance(nodes, OneNode) else np.array(taken, dtype=np.bool_), REASON, UNSCHEDULABLE)
 
 
 def wanted(form: Form) -> tuple[Port, ...]:

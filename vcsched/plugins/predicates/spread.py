@@ -24,9 +24,7 @@ class SpreadFilter:
 
     def register(self, plugin: Plugin, ssn: Session) -> None:
         self._counters = ssn.world.counters
-        ssn.predicate.add(
-            plugin, vector=self.refuse, reads="pods", applies=self.applies, version=self.version
-        )
+        ssn.predicate.add(plugin, vector=self.refuse, reads="pods", applies=self.applies, version=self.version)
 
     def applies(self, ask: Ask) -> bool:
         return bool(self._counters.relations(ask.shape.match).needs.hard)

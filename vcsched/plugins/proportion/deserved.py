@@ -30,9 +30,7 @@ class Vessels(NamedTuple):
     guarantee: FloatArray
 
 
-def limits(
-    total: FloatArray, guaranteed: FloatArray, guarantee: FloatArray, capability: FloatArray
-) -> FloatArray:
+def limits(total: FloatArray, guaranteed: FloatArray, guarantee: FloatArray, capability: FloatArray) -> FloatArray:
     """float64[C, Q]: the most a queue may have, so that all guarantees can be kept.
 
     `guaranteed` is float64[C], the guarantees of all queues together. A capability of cpu or memory that is
@@ -72,9 +70,7 @@ def water_fill(total: FloatArray, queues: Vessels, tolerance: FloatArray) -> Flo
         satisfied = (request - new < tolerance[:, None]).all(axis=0)
         stuck = (new == old).all(axis=0) & ~moved
         moved = np.zeros(1, dtype=np.bool_)
-        rest = np.maximum(
-            remaining + _sum(np.maximum(old - new, 0.0)) - _sum(np.maximum(new - old, 0.0)), 0.0
-        )
+        rest = np.maximum(remaining + _sum(np.maximum(old - new, 0.0)) - _sum(np.maximum(new - old, 0.0)), 0.0)
         if (rest < tolerance)[matters].all() or (rest == remaining).all():
             break
         remaining = rest

@@ -27,9 +27,7 @@ class QueueGauges:
         self._owner: dict[int, str] = {}  # row -> uid of the queue whose numbers are shown
         self._overused: dict[str, bool] = {}
 
-    def write(
-        self, ssn: Session, deserved: FloatArray, tolerance: FloatArray, overused: Mapping[str, bool]
-    ) -> None:
+    def write(self, ssn: Session, deserved: FloatArray, tolerance: FloatArray, overused: Mapping[str, bool]) -> None:
         """`overused` holds, by name, the queues that were asked about in this session."""
         table, n = ssn.queue_table, ssn.queue_table.n
         names = {queue.row: queue.name for queue in ssn.queues.values()}

@@ -186,8 +186,7 @@ class Proportion(Plugin):
             if held is None:
                 held = left[row] = [charged[row] for charged in self._charged]
             if all(
-                amount - deserved[row] < least
-                for amount, (_, deserved, least) in zip(held, self._terms, strict=True)
+                amount - deserved[row] < least for amount, (_, deserved, least) in zip(held, self._terms, strict=True)
             ):
                 continue
             for column, amount in task.request.items:
@@ -207,9 +206,7 @@ class Proportion(Plugin):
         if job.min_resources is None:
             return PERMIT
         row = queue.row
-        found = excesses(
-            job.min_resources, lambda name: self._taken(row, name), lambda name: self._most(row, name)
-        )
+        found = excesses(job.min_resources, lambda name: self._taken(row, name), lambda name: self._most(row, name))
         if not found:
             return PERMIT
         self._tell(job, queue, found)

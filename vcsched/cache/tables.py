@@ -104,3 +104,8 @@ class QueueTable(Table):
     capability_cells: Cells
     guarantee_cells: Cells
     deserved_cells: Cells
+
+    def _widen(self, width: int) -> None:
+        before = len(self.capability)
+        super()._widen(width)
+        self.capability[before:, self.alive] = np.inf  # no queue has said anything about a new resource

@@ -66,8 +66,8 @@ class Picture:
         self.epoch = 0  # rows were renumbered
         self.changes = 0  # counts everything that came in from outside and everything committed
 
-        self._labels: dict[str, InternColumn[str | None]] = {}
-        self._attributes: dict[Callable[[Node], Any], InternColumn[Any]] = {}
+        self.label_columns: dict[str, InternColumn[str | None]] = {}
+        self.attribute_columns: dict[Callable[[Node], Any], InternColumn[Any]] = {}
 
     # -- nodes, as rows
 
@@ -81,16 +81,16 @@ class Picture:
 
     def read_node(self, node: Node) -> None:
         """Read labels and attributes off the node object into the interned columns that somebody asks for."""
-        for key, column in self._labels.items():
+        for key, column in self.label_columns.items():
             column.set(node.row, node.labels.get(key))
-        for read, attributes in self._attributes.items():
+        for read, attributes in self.attribute_columns.items():
             attributes.set(node.row, read(node))
 
     def label(self, key: str) -> InternColumn[str | None]:
         """The column of a node label; a missing label is None."""
-        column = self._labels.get(key)
+        column = self.label_columns.get(key)
         if column is None:
-            column = self._labels[key] = InternColumn(self.nodes.capacity)
+            column = self.label_columns[key] = InternColumn(self.nodes.capacity)
             column.intern(None)
             for node in self.nodes_by_name.values():
                 column.set(node.row, node.labels.get(key))
@@ -98,9 +98,9 @@ class Picture:
 
     def attribute(self, read: Callable[[Node], Any]) -> InternColumn[Any]:
         """The column of something read off the node object by a module-level function."""
-        column = self._attributes.get(read)
+        column = self.attribute_columns.get(read)
         if column is None:
-            column = self._attributes[read] = InternColumn(self.nodes.capacity)
+            column = self.attribute_columns[read] = InternColumn(self.nodes.capacity)
             for node in self.nodes_by_name.values():
                 column.set(node.row, read(node))
         return self._covering(column)

@@ -58,20 +58,23 @@ class Topology:
 
     def by_label(self, key: str) -> Domains:
         """Rows with the same value of a label are one domain; rows without it belong to none."""
-        return self._kept(key) or self._keep(key, self._of_label(key))
+        return self._kept(key) or self._keep(key, *self._of_label(key))
 
     def by_row(self) -> Domains:
         """Each row is a domain of its own."""
-        return self._kept(None) or self._keep(None, np.arange(self._picture.nodes.n, dtype=np.intp))
+        n = self._picture.nodes.n
+        return self._kept(None) or self._keep(None, np.arange(n, dtype=np.intp), n)
 
     def by_counted_label(self, key: str, form: Form, inclusion: Inclusion) -> Domains:
         """`by_label`, without the rows that `inclusion` leaves out for pods of this form."""
         asks_affinity = inclusion.honors_affinity and form.compiled(_node_rule).restricts
         who = form if asks_affinity or inclusion.honors_taints else None
         name = (key, who, inclusion)
-        return self._kept(name) or self._keep(
-            name, np.where(self._included(form, inclusion), self.by_label(key).of, -1)
-        )
+        kept = self._kept(name)
+        if kept is not None:
+            return kept
+        every = self.by_label(key)
+        return self._keep(name, np.where(self._included(form, inclusion), every.of, -1), every.size)
 
     def verify(self) -> None:
         """Compare the partitions by label with the nodes, and all kept sums with their counters."""
@@ -92,16 +95,17 @@ class Topology:
             domains.forget_sums()
         return domains
 
-    def _keep(self, name: object, of: Numbers) -> Domains:
+    def _keep(self, name: object, of: Numbers, size: int) -> Domains:
         of[~self._picture.nodes.alive[: len(of)]] = -1
-        domains = self._domains[name] = Domains(of, int(of.max(initial=-1)) + 1)
+        domains = self._domains[name] = Domains(of, size)
         return domains
 
-    def _of_label(self, key: str) -> Numbers:
+    def _of_label(self, key: str) -> tuple[Numbers, int]:
         column = self._picture.label(key)
+        none = column.intern(None)
         of = column.ids[: self._picture.nodes.n].astype(np.intp)
-        of[of == column.intern(None)] = -1
-        return of
+        of[of == none] = -1
+        return of, len(column.values)
 
     def _included(self, form: Form, inclusion: Inclusion) -> BoolArray:
         picture = self._picture

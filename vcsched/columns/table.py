@@ -45,6 +45,11 @@ class Table:
             self._set(name, np.zeros(capacity, dtype=dtype))
         space.on_growth(self._widen)
 
+    @property
+    def in_use(self) -> int:
+        """Rows that somebody has; in an ordered table tombstones count too."""
+        return self.n - len(self._free)
+
     def new_row(self) -> int:
         """A zeroed row. In an ordered table rows are append-only, so row order is first-seen order."""
         if self._free:

@@ -30,7 +30,7 @@ def upsert(cache: SchedulerCache, obj: NodeObject) -> None:
         _remove(cache, node)
         node = None
     try:
-        capacity = _capacity(obj)
+        capacity = capacity_of(obj)
     except QuantityError as error:
         cache.refuse_named("Node", name, f"status.allocatable: {error}; the node is left out until it changes")
         if node is not None:
@@ -82,7 +82,7 @@ def _selected(cache: SchedulerCache, obj: NodeObject) -> bool:
     return not wanted or any(obj.metadata.labels.get(key) == value for key, value in wanted)
 
 
-def _capacity(obj: NodeObject) -> tuple[dict[str, float], dict[str, float]]:
+def capacity_of(obj: NodeObject) -> tuple[dict[str, float], dict[str, float]]:
     """(allocatable with oversubscription, plain allocatable), by resource name."""
     plain = resources.amounts(obj.status.allocatable)
     annotations = obj.metadata.annotations

@@ -39,27 +39,35 @@ def delete(cache: SchedulerCache, key: str, uid: str) -> None:
     cache.gone_queues.append(key)
 
 
-def _read(cache: SchedulerCache, queue: Queue) -> None:
-    """Limits of the spec into the queue table; a list that cannot be read counts as not given."""
-    spec = queue.obj.spec
-    given = {}
+def limits_of(obj: QueueObject) -> dict[str, tuple[resources.Amounts, str]]:
+    """The limits of a queue's spec by the name of their column: (amounts, what is wrong with them or "")."""
+    found: dict[str, tuple[resources.Amounts, str]] = {}
+    spec = obj.spec
     for field, listed in (
         ("capability", spec.capability), ("guarantee", spec.guarantee.resource), ("deserved", spec.deserved),
     ):  # fmt: skip
         try:
-            given[field] = resources.amounts(listed)
+            found[field] = resources.amounts(listed), ""
         except QuantityError as error:
-            cache.refuse_named("Queue", queue.name, f"spec.{field}: {error}; ignored until changed")
-            given[field] = {}
-        for name in given[field]:
+            found[field] = {}, f"spec.{field}: {error}; ignored until changed"
+    return found
+
+
+def _read(cache: SchedulerCache, queue: Queue) -> None:
+    """Limits of the spec into the queue table; a list that cannot be read counts as not given."""
+    limits = limits_of(queue.obj)
+    for amounts, flaw in limits.values():
+        if flaw:
+            cache.refuse_named("Queue", queue.name, flaw)
+        for name in amounts:
             cache.picture.space.column(name)
     table, index, row = cache.picture.queue_table, cache.picture.space.index, queue.row
     table.alive[row] = True
-    table.weight[row] = spec.weight
+    table.weight[row] = queue.obj.spec.weight
     table.capability[:, row] = math.inf
     table.guarantee[:, row] = 0.0
     table.deserved[:, row] = 0.0
-    for field, amounts in given.items():
+    for field, (amounts, _) in limits.items():
         cells = getattr(table, field + "_cells")
         for name, amount in amounts.items():
             cells[index[name]][row] = amount

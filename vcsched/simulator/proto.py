@@ -88,7 +88,7 @@ _MESSAGES: dict[str, dict[int, tuple[str, str]]] = {
 
 
 def decode(body: bytes) -> Obj:
-    """The object as JSON would have it. ApiError 415 for a kind that is not known here, 400 for no message."""
+    """The object as JSON would have it. ApiError 415 for a kind unknown here, 400 for what is no message."""
     if not body.startswith(_MAGIC):
         raise ApiError(400, "the body is not in Kubernetes' protobuf form")
     try:

@@ -109,9 +109,3 @@ class QueueTable(Table):
         before = len(self.capability)
         super()._widen(width)
         self.capability[before:, self.alive] = np.inf  # no queue has said anything about a new resource
-
-    def _widen(self, width: int) -> None:
-        """A resource nobody had heard of is unlimited like the others."""
-        before = self.capability.shape[0]
-        super()._widen(width)
-        self.capability[before:, self.alive] = np.inf

@@ -65,7 +65,7 @@ class World:
         start: datetime.datetime | None = None,  # of the clock of creation times; default: a fixed day
     ) -> None:
         self.default_namespace = namespace
-        self.scheduler = scheduler
+        self.scheduler_name = scheduler
         self._mint = Mint(start)
         self._objects: list[Obj] = []
         self._node_count: dict[str, int] = {}
@@ -322,7 +322,7 @@ class World:
         options["labels"] = labels
         template: Obj = {
             "metadata": {"labels": labels},
-            "spec": fragments.pod_spec(options, self.scheduler, labels),
+            "spec": fragments.pod_spec(options, self.scheduler_name, labels),
         }
         self._add_priority(template["spec"], options)
         template["spec"]["restartPolicy"] = "Always"
@@ -370,7 +370,7 @@ class World:
         node: str,
     ) -> Obj:
         labels = {**labels, **options.get("labels", {})}
-        spec = fragments.pod_spec(options, self.scheduler, labels)
+        spec = fragments.pod_spec(options, self.scheduler_name, labels)
         self._add_priority(spec, options)
         if node:
             spec["nodeName"] = node

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from vcsched.framework.plugin import ALLOCATE, Arguments, Fit, Ledger, Node, Op, Plugin, Session, Task
+from vcsched.framework.api import ALLOCATE, Arguments, Fit, Ledger, Node, Op, Plugin, Session, Task
 
 
 class Starts(Ledger):

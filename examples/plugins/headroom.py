@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from vcsched.framework.plugin import Arguments, Ask, Nodes, Plugin, Session
+from vcsched.framework.api import Arguments, Ask, Nodes, Plugin, Session
 
 
 class Headroom(Plugin):

@@ -9,7 +9,7 @@ Put this file into the directory of `--plugins-dir`; the file's name is the plug
 
 from __future__ import annotations
 
-from vcsched.framework.plugin import Fit, Node, Plugin, Pod, Session, Task
+from vcsched.framework.api import Fit, Node, Plugin, Pod, Session, Task
 
 
 class SpotOnly(Plugin):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from vcsched.cli.check_conf import check_conf
+from vcsched.cli.run import run
 from vcsched.cli.simulate import simulate
 
 
@@ -12,4 +14,5 @@ def main() -> None:
     """vcsched: a batch scheduler for Kubernetes that starts whole jobs or nothing."""
 
 
-main.add_command(simulate)
+for command in (run, simulate, check_conf):
+    main.add_command(command)

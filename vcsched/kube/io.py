@@ -36,6 +36,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 _VITAL = (Node, Pod)
+_LOOK_S = 0.05  # how often a wait looks whether it is stopped
 
 
 @dataclass(frozen=True)
@@ -52,16 +53,15 @@ class Stats:
 class IO:
     """The I/O side of a link.
 
-    `kinds` are followed, pods filtered to those of `own_names` and bound ones. `observe(message, seconds,
-    ok)` and `on_lost()` are called in the I/O thread, the one for each finished write, the other when the
-    lease is lost, after the fence went up.
+    Pods are filtered to those of `own_names` and bound ones. `observe(message, seconds, ok)` and `on_lost()`
+    are called in the I/O thread, the one for each finished write, the other when the lease is lost, after
+    the fence went up. What waits for others takes `stopped`, an event that ends the wait.
     """
 
     def __init__(
         self,
         link: Link,
         login: Login,
-        kinds: Iterable[type[Object]],
         own_names: Iterable[str],
         *,
         qps: float = 2000.0,
@@ -75,7 +75,6 @@ class IO:
         self.gate = Gate()
         self._link = link
         self._login = login
-        self._kinds = tuple(kinds)
         self._own_names = tuple(own_names)
         self._lease = lease
         self._observe = observe
@@ -103,32 +102,24 @@ class IO:
         """Run a coroutine on the I/O loop and wait for its result."""
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(timeout_s)
 
-    def ensure_queue(self, name: str, reclaimable: bool) -> None:
-        """Make a queue unless it is there. Raises `ApiError` after a minute."""
-        self.call(queues.ensure_queue(self._client, name, reclaimable))
+    def ensure_queue(self, name: str, reclaimable: bool, stopped: threading.Event) -> bool:
+        """Make a queue unless it is there; False if stopped first. Raises `ApiError` after a minute."""
+        return self._wait(queues.ensure_queue(self._client, name, reclaimable), stopped)
 
-    def missing_rights(self) -> list[str]:
+    def missing_rights(self, kinds: Iterable[type[Object]]) -> list[str]:
         """Rights that our role lacks, as texts for the log."""
-        return self.call(probe.missing_rights(self._client, self._kinds))
+        return self.call(probe.missing_rights(self._client, kinds))
 
-    def elect(self, stopped: threading.Event | None = None) -> bool:
-        """Wait until we lead; False if `stopped` was set first. At once True without leader election."""
+    def elect(self, stopped: threading.Event) -> bool:
+        """Wait until we lead; False if stopped first. At once True without leader election."""
         if self._lease is None:
             return True
         self._election = Election(self._client, self._lease)
-        waiting = asyncio.run_coroutine_threadsafe(self._election.acquire(), self.loop)
-        while not waiting.done():
-            if stopped is not None and stopped.wait(0.05):
-                waiting.cancel()
-                return False
-            if stopped is None:
-                waiting.result()
-        waiting.result()
-        return True
+        return self._wait(self._election.acquire(), stopped)
 
-    def follow(self) -> None:
-        """Begin to watch and to write."""
-        self.call(self._follow())
+    def follow(self, kinds: Iterable[type[Object]]) -> None:
+        """Begin to watch these kinds, and to write."""
+        self.call(self._follow(kinds))
 
     def lagging(self) -> dict[str, str]:
         """Kinds whose first list has not arrived, with the reason (spec 02 W9)."""
@@ -159,6 +150,16 @@ class IO:
             self._thread.join()
             self.loop.close()
 
+    def _wait(self, work: Coroutine[Any, Any, None], stopped: threading.Event) -> bool:
+        """Run a coroutine that may take long; False if stopped before its end."""
+        running = asyncio.run_coroutine_threadsafe(work, self.loop)
+        while not running.done():
+            if stopped.wait(_LOOK_S):
+                running.cancel()
+                return False
+        running.result()
+        return True
+
     # ---------------------------------------------------------------- on the loop
 
     def _run_loop(self) -> None:
@@ -171,9 +172,9 @@ class IO:
         self._spawn(self._login.keep_fresh())
         return await probe.server_version(self._client)
 
-    async def _follow(self) -> None:
+    async def _follow(self, kinds: Iterable[type[Object]]) -> None:
         known: dict[type[Object], Known[Any]] = {}
-        for kind in self._kinds:
+        for kind in kinds:
             keep: Callable[[Any], bool] | None = own_or_bound(self._own_names) if kind is Pod else None
             reflector = Reflector(self._client, kind, self._link.put, keep, vital=kind in _VITAL, pace=self._pace)
             self._reflectors.append(reflector)

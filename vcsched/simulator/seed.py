@@ -1,4 +1,4 @@
-"""What is in a cluster from the start: its namespaces and the CRDs of PodGroup and Queue.
+"""What is in a cluster from the start: its namespaces, ours too, and the CRDs of PodGroup and Queue.
 
 The CRDs are for reading (clients look whether they are there); the kinds themselves are in `resources`.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from vcsched.simulator.resources import RESOURCES, Resource
 from vcsched.simulator.store import Obj
 
-_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
+_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system", "volcano-system")
 
 
 def objects() -> list[Obj]:

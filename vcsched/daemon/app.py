@@ -1,0 +1,114 @@
+"""The daemon as a process: start order, HTTP servers, signals, exit code (spec 02 §1.5, §2, §4).
+
+The main thread runs a small event loop for signals and HTTP; a second one speaks to the API server
+(`kube.io`); the third decides (`scheduling`). `main` is the whole life of the process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import ssl
+import sys
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
+
+from vcsched.daemon import signals
+from vcsched.daemon.endpoints import health_routes, metrics_routes
+from vcsched.daemon.flags import doubts
+from vcsched.daemon.http import Server, serve, server_tls
+from vcsched.daemon.loglevel import LogLevelSocket
+from vcsched.daemon.questions import Questions
+from vcsched.daemon.scheduling import FATAL, SchedulingThread
+from vcsched.daemon.setup import gates_of
+from vcsched.framework.registry import PluginLoadError
+from vcsched.kube.config import Login, LoginError
+from vcsched.kube.errors import ApiError
+
+if TYPE_CHECKING:
+    from vcsched.daemon.flags import Options
+    from vcsched.daemon.klog import Verbosity
+
+log = logging.getLogger(__name__)
+
+SWITCH_INTERVAL_S = 0.0005
+"""How long a thread may keep the interpreter: with Python's 5 ms a busy session starves the I/O thread."""
+
+LOST_GRACE_S = 10.0
+"""After the loss of the lease a session that does not end is not waited for longer."""
+
+
+class StartError(Exception):
+    """The daemon cannot start; `code` is the exit code."""
+
+    def __init__(self, text: str, code: int = 1) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+def main(options: Options, verbosity: Verbosity) -> int:
+    """Run until told to end; the exit code."""
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
+    signals.ignore_dumps()
+    for doubt in doubts(options):
+        log.warning("%s", doubt)
+    try:
+        return asyncio.run(_run(options, verbosity))
+    except StartError as error:
+        log.critical("%s", error)
+        return error.code
+
+
+async def _run(options: Options, verbosity: Verbosity) -> int:
+    loop = asyncio.get_running_loop()
+    try:
+        login = Login.load(options.kubeconfig, options.master)
+        scheduling = SchedulingThread(options, login, lambda: None)
+        version = scheduling.io.start()
+        gates = gates_of(options, version)
+    except (LoginError, PluginLoadError, FileNotFoundError, ApiError, ValueError) as error:
+        raise StartError(f"cannot start: {error}") from error
+    log.info("API server %s, version %s", login.server, version)
+    questions = Questions({})
+    async with AsyncExitStack() as stack:
+        await _serve_all(stack, options, verbosity, scheduling)
+        signals.on_end(loop, scheduling.stop)
+        code = await asyncio.to_thread(scheduling.run, gates, questions)
+        if scheduling.lost:
+            return FATAL
+        return code
+
+
+async def _serve_all(
+    stack: AsyncExitStack, options: Options, verbosity: Verbosity, scheduling: SchedulingThread
+) -> None:
+    """Start what listens; it is closed again with the stack."""
+    if options.enable_metrics or options.enable_pprof:
+        routes = metrics_routes(
+            scheduling.metrics.exposition if options.enable_metrics else None,
+            sys.argv if options.enable_pprof else None,
+        )
+        try:
+            stack.push_async_callback((await serve(routes, options.listen_address)).close)
+        except (OSError, ValueError) as error:
+            log.error("no metrics or profiles, --listen-address %s: %s", options.listen_address, error)
+    if options.enable_healthz:
+        server = await _serve_health(options, scheduling)
+        stack.push_async_callback(server.close)
+    level = LogLevelSocket(verbosity)
+    await level.start()
+    stack.push_async_callback(level.stop)
+
+
+async def _serve_health(options: Options, scheduling: SchedulingThread) -> Server:
+    tls = None
+    if options.serves_tls:
+        try:
+            tls = server_tls(options.ca_cert_file, options.tls_cert_file, options.tls_private_key_file)
+        except (OSError, ssl.SSLError) as error:
+            raise StartError(f"the health server cannot speak TLS: {error}", FATAL) from error
+    try:
+        return await serve(health_routes(scheduling.lacking), options.healthz_address, tls)
+    except (OSError, ValueError) as error:
+        raise StartError(f"--healthz-address {options.healthz_address}: {error}") from error

@@ -1,0 +1,167 @@
+"""The scheduling side of the process: everything from the default queues to the last write, in one thread.
+
+    queues → wait for the lease → load the configuration → follow → first lists → sessions → hand over
+
+`SchedulingThread.run` is that way from top to bottom (spec 02 §2 and §3); `app` starts it beside the HTTP
+servers. Losing the lease raises the fence first, so whatever is still under way here cannot be written.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from vcsched.cache.cache import SchedulerCache
+from vcsched.daemon.firstlists import wait_for_first_lists
+from vcsched.daemon.inforce import InForce
+from vcsched.daemon.loop import Loop
+from vcsched.daemon.questions import Questions
+from vcsched.daemon.setup import cache_options_of, kinds_of, lease_of
+from vcsched.framework.findings import ConfigurationError
+from vcsched.framework.metrics import Metrics
+from vcsched.framework.registry import Registry
+from vcsched.framework.scheduler import Scheduler
+from vcsched.kube.errors import ApiError
+from vcsched.kube.io import IO
+from vcsched.kube.link import Bind, Link
+
+if TYPE_CHECKING:
+    from vcsched.daemon.featuregates import FeatureGates
+    from vcsched.daemon.flags import Options
+    from vcsched.kube.config import Login
+
+log = logging.getLogger(__name__)
+
+DRAIN_S = 20.0
+"""How long the end waits for writes; Kubernetes kills a pod 30 s after asking it to end."""
+
+STALE_SESSIONS_S = 60.0
+"""A leader whose last session ended longer ago than this, and its period, is not ready."""
+
+FATAL = 255
+
+
+class SchedulingThread:
+    """The parts that decide, and how far they have got.
+
+    Made before anything is started; PluginLoadError or FileNotFoundError if the files named by the options
+    cannot be used.
+    """
+
+    def __init__(self, options: Options, login: Login, on_synced: Callable[[], None]) -> None:
+        self.metrics = Metrics()
+        self.link = Link()
+        self.cache = SchedulerCache(self.link, cache_options_of(options))
+        self._options = options
+        self._on_synced = on_synced
+        self._registry = Registry(options.plugins_dir)
+        self._in_force = InForce(
+            self._registry,
+            options.scheduler_conf,
+            options.plugins_dir,
+            self.metrics,
+            strict=options.disable_default_scheduler_config,
+        )
+        self._in_force.watch()
+        self.io = IO(
+            self.link,
+            login,
+            options.scheduler_name,
+            qps=options.kube_api_qps,
+            burst=options.kube_api_burst,
+            lease=lease_of(options),
+            observe=self._observe_write,
+            on_lost=self._lost_the_lease,
+        )
+        self._stopped = threading.Event()
+        self._loop: Loop | None = None
+        self._led = False
+        self.lost = False
+
+    # ------------------------------------------------------------------ any thread
+
+    def stop(self) -> None:
+        """End in an orderly way."""
+        self._stopped.set()
+        if self._loop is not None:
+            self._loop.stop()
+
+    def lacking(self) -> Sequence[str]:
+        """What is missing for readiness. A standby lacks nothing: it is ready to take over.
+
+        Were it not, a rolling update would wait for the new pod, which waits for the old one's lease.
+        """
+        if self.lost:
+            return ["the lease is lost"]
+        if not self._led:
+            return []
+        loop = self._loop
+        if loop is None or not loop.last_end:
+            lagging = [f"first list of {name}: {why}" for name, why in self.io.lagging().items()]
+            return lagging or ["the first session has not ended"]
+        age_s = time.monotonic() - loop.last_end
+        if age_s > STALE_SESSIONS_S + self._options.schedule_period:
+            return [f"the last session ended {age_s:.0f} s ago"]
+        return []
+
+    # ------------------------------------------------------------------ the thread
+
+    def run(self, gates: FeatureGates, questions: Questions) -> int:
+        """The whole way; returns the exit code."""
+        threading.current_thread().name = "session"
+        try:
+            return self._run(gates, questions)
+        except ApiError as error:
+            log.critical("cannot start: %s", error)
+            return 1
+        except (ConfigurationError, OSError) as error:
+            log.critical("no good configuration: %s", error)
+            return FATAL
+        finally:
+            self._in_force.stop()
+            if not self.io.stop(DRAIN_S):
+                log.warning("not all writes were finished before the end")
+
+    def _run(self, gates: FeatureGates, questions: Questions) -> int:
+        io, options = self.io, self._options
+        kinds = kinds_of(options, gates)
+        for right in io.missing_rights(kinds):
+            log.warning("our role lacks a right: %s", right)
+        for queue, reclaimable in (("root", False), (options.default_queue, True)):
+            if not io.ensure_queue(queue, reclaimable, self._stopped):
+                return 0
+        if not io.elect(self._stopped):
+            return 0
+        self._led = True
+        self._in_force.load()
+        scheduler = Scheduler(
+            self.cache,
+            self._in_force.configuration,
+            registry=self._registry,
+            metrics=self.metrics,
+            seed=options.seed,
+        )
+        loop = Loop(self.cache, scheduler, self._in_force, questions, options.schedule_period)
+        io.follow(kinds)
+        if wait_for_first_lists(self.cache, kinds, io.lagging, options.resource_sync_timeout, self._stopped):
+            self._loop = loop
+            self._on_synced()
+            if self._stopped.is_set():  # between the wait and the assignment
+                loop.stop()
+            loop.run()
+        return FATAL if self.lost else 0
+
+    # ------------------------------------------------------------------ the I/O thread
+
+    def _observe_write(self, message: object, seconds: float, ok: bool) -> None:
+        if isinstance(message, Bind) and ok:
+            self.metrics.observe_stage("Bind", seconds)
+            self.metrics.observe_task("Bound", time.time() - message.created)
+
+    def _lost_the_lease(self) -> None:
+        self.lost = True
+        log.critical("leaderelection lost")
+        self.stop()

@@ -168,6 +168,7 @@ def test_a_deleted_or_gated_pod_shows_it(http: Http) -> None:
         ("POST", f"{PODS}", 400, "BadRequest"),
         ("PUT", PODS, 405, "MethodNotAllowed"),
         ("GET", f"{PODS}?limit=x", 400, "BadRequest"),
+        ("GET", f"{PODS}/g-0/binding", 405, "MethodNotAllowed"),
         ("GET", f"{PODS}?watch=true&resourceVersion=x", 400, "BadRequest"),
     ],
 )

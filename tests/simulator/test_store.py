@@ -1,5 +1,6 @@
 """The store: versions, history and its end."""
 
+import asyncio
 import json
 
 import pytest
@@ -60,6 +61,28 @@ def test_a_reader_of_dropped_history_is_told_so() -> None:
     with pytest.raises(CompactedError):
         table.since(start)
     assert len(table.since(store.rv - 10)) == 10
+
+
+def test_a_change_that_came_before_the_wait_is_not_slept_through() -> None:
+    store = Store()
+    table = store.table("pods")
+
+    async def wait() -> None:
+        await asyncio.wait_for(table.changed(1), 5)
+
+    store.put(table, "a", obj("a"))
+    asyncio.run(wait())
+
+
+def test_a_wait_ends_with_the_next_change() -> None:
+    store = Store()
+    table = store.table("pods")
+
+    async def wait() -> None:
+        asyncio.get_running_loop().call_soon(store.put, table, "a", obj("a"))
+        await asyncio.wait_for(table.changed(store.rv), 5)
+
+    asyncio.run(wait())
 
 
 def test_compaction_drops_everything_but_the_present() -> None:

@@ -95,6 +95,8 @@ class Api:
                 raise ApiError(405, "objects are created by a POST to their collection")
             made = registry.create(resource, way.namespace, _body(request, body), dry_run=_dry_run(way))
             return self._object(request, resource, made, 201)
+        if way.subresource in ("binding", "eviction"):
+            raise ApiError(405, f"{way.subresource} takes POST only")
         if verb == "list":
             return self._list(request, way)
         if verb == "get":

@@ -76,8 +76,10 @@ class Table:
             raise CompactedError
         return self._changes[bisect_right(self._numbers, rv) :]
 
-    async def changed(self) -> None:
-        """Return after the next change or `wake`."""
+    async def changed(self, rv: int) -> None:
+        """Return when there is a change after this version, or at the next `wake`."""
+        if self._numbers and self._numbers[-1] > rv:
+            return
         future = asyncio.get_running_loop().create_future()
         self._waiting.append(future)
         await future

@@ -96,7 +96,7 @@ class Stream:
                 next_bookmark = now + _BOOKMARK_S
             try:
                 async with asyncio.timeout(min(next_bookmark, self._end) - now):
-                    await self._table.changed()
+                    await self._table.changed(position)
                 await asyncio.sleep(_GATHER_S)
             except TimeoutError:
                 pass

@@ -52,9 +52,7 @@ def test_outside_a_cluster_without_a_kubeconfig_the_error_says_what_to_give() ->
         Login.load()
 
 
-async def test_in_a_cluster_the_service_account_is_used(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_in_a_cluster_the_service_account_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     token, ca = tmp_path / "token", tmp_path / "ca.crt"
     token.write_text("first\n")
     monkeypatch.setattr(incluster_config, "SERVICE_TOKEN_FILENAME", str(token))
@@ -108,9 +106,7 @@ async def test_a_401_makes_the_login_load_anew_and_the_request_leave_once_more(t
         await client.open()
         send = client._send
 
-        async def noting(
-            method: str, url: object, body: object, header: dict[str, str], more: object
-        ) -> object:
+        async def noting(method: str, url: object, body: object, header: dict[str, str], more: object) -> object:
             headers.append(header["Authorization"])
             return await send(method, url, body, header, more)  # type: ignore[arg-type]
 

@@ -14,6 +14,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import lru_cache
 
 import msgspec
 
@@ -160,5 +161,10 @@ class Recorder:
         )
 
 
-def _time(seconds: float) -> str:
+@lru_cache(maxsize=8)
+def _text(seconds: int) -> str:
     return now_text(datetime.fromtimestamp(seconds, UTC))
+
+
+def _time(seconds: float) -> str:
+    return _text(int(seconds))

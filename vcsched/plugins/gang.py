@@ -35,6 +35,7 @@ class Gang(Plugin):
     def __init__(self, args: Arguments) -> None:
         super().__init__(args)
         self._unready: dict[str, Job] = {}
+        self._attached = 0
 
     def open(self, ssn: Session) -> None:
         ssn.job_valid.add(self, flaw)
@@ -53,8 +54,10 @@ class Gang(Plugin):
         """Conditions and metrics of the jobs that changed; the count of unready gangs is kept."""
         for job in ssn.touched.values():
             self._record(ssn, job)
-        for key in self._unready.keys() - ssn.jobs.keys():
-            del self._unready[key]
+        if ssn.touched or len(ssn.jobs) != self._attached:  # else no job has gone: a new one would be touched
+            self._attached = len(ssn.jobs)
+            for key in self._unready.keys() - ssn.jobs.keys():
+                del self._unready[key]
         ssn.metrics.jobs.set_unscheduled_jobs(len(self._unready))
 
     def _record(self, ssn: Session, job: Job) -> None:

@@ -79,7 +79,7 @@ class Overcommit(Plugin):
             used = self._used_of(excess.name)
             whole.append(excess._replace(taken=excess.taken + used, limit=excess.limit + used))
         numbers = spell(whole, "used or promised", f" (the cluster times {self.factor:g})")
-        sentence = f"cluster full: {numbers}"
+        sentence = f"cluster at its limit: {numbers}"
         self._ssn.refuse(job, "admission", sentence)
         text = listed(_TEXT, "overused", found)
         if self._notices.is_due(job.key, text, self._ssn.now):

@@ -237,7 +237,7 @@ class Proportion(Plugin):
     def _tell(self, job: Job, queue: Queue, found: list[Excess]) -> None:
         capability = self._ssn.queue_table.capability
         capped = [e for e in found if e.limit == capability[self._column[e.name], queue.row]]
-        sentence = f"queue {queue.name} full: {spell(found, 'used or reserved')}"
+        sentence = f"queue {queue.name} at its limit: {spell(found, 'used or reserved')}"
         if capped:
             more = ", ".join(f"{e.name} {human(e.name, e.missing)}" for e in capped)
             sentence += f"; raise the capability of the queue by {more}"

@@ -6,6 +6,8 @@ import pytest
 
 from tests.harness import SessionWorld
 
+pytest_plugins = ["tests.cases.reporting"]  # options and summary of the recorded cases
+
 
 @pytest.fixture
 def world() -> SessionWorld:

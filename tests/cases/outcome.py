@@ -14,8 +14,8 @@ GROUP_ANNOTATION = "scheduling.k8s.io/group-name"
 class Outcome:
     """Facts under the names of the case format (shared/cases/README.md), keys in snake case.
 
-    `why_pending` (pod key -> text), `ties`, `warnings` and `notes` are for people and take no part in
-    equality.
+    `placements` repeats what binds and pipelined tasks say, by pod. It and `why_pending` (pod key -> text), `ties`,
+    `warnings` and `notes` take no part in equality.
     """
 
     binds: dict[str, str] = field(default_factory=dict)  # pod key -> node
@@ -30,6 +30,7 @@ class Outcome:
     unfit: dict[str, dict[str, list[Any]]] | None = (
         None  # probe: pod key -> node -> [[status, reason], …] or ["resources"]
     )
+    placements: dict[str, str] = field(default_factory=dict, compare=False)  # pod key -> node, bound or promised
     why_pending: dict[str, str] = field(default_factory=dict, compare=False)
     ties: int = field(default=0, compare=False)  # free choices of a node that were made
     warnings: list[str] = field(default_factory=list, compare=False)

@@ -7,6 +7,7 @@ off the link. Only what is not written (task statuses, pipelined tasks, probes) 
 from __future__ import annotations
 
 import collections
+import functools
 import json
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -18,13 +19,15 @@ from vcsched.cache.verify import verify
 from vcsched.cache.cache import SchedulerCache
 from vcsched.cache.options import CacheOptions
 from vcsched.framework import update
-from vcsched.framework.conf import Configuration, from_mapping
+from vcsched.framework.conf import Configuration, parse
 from vcsched.framework.explain import why
+from vcsched.framework.metrics import Metrics
+from vcsched.framework.registry import Registry
 from vcsched.framework.scheduler import Scheduler
 from vcsched.framework.session import Session
 from vcsched.kube.link import Bind, Deleted, Evict, Outbound, Upsert
 from vcsched.kube.objects import KINDS, decode
-from vcsched.model.status import CODE_NAMES, NAMES, PENDING, PIPELINED
+from vcsched.model.status import ALLOCATED, CODE_NAMES, NAMES, PENDING, PIPELINED
 
 from .hypernodes import binds_per_hyper_node
 from .loader import Case
@@ -33,6 +36,7 @@ from .outcome import Outcome, binds_per_job
 KIND_OF = {resource.kind: kind for kind, resource in KINDS.items()}
 NOON = "2025-03-01T12:00:00Z"  # the clock of a case that does not depend on it
 EPSILON = 0.1
+REGISTRY, METRICS = Registry(), Metrics()  # made once: both cost more than a session
 
 Object = dict[str, Any]
 
@@ -49,14 +53,19 @@ def run(case: Case, *, profile: str, switches: Mapping[str, Any] | None = None, 
 
 def configuration(case: Case, profile: str, switches: Mapping[str, Any] | None = None) -> Configuration:
     """The case's tiers, actions and arguments as a configuration."""
-    return from_mapping(
-        {
-            "actions": case.actions,
-            "tiers": case.tiers,
-            "configurations": case.data.get("configurations") or [],
-            "compatibility": {"profile": profile, **(switches or {})},
-        }
-    )
+    content = {
+        "actions": ", ".join(case.actions),
+        "tiers": case.tiers,
+        "configurations": case.data.get("configurations") or [],
+        "compatibility": {"profile": profile, **(switches or {})},
+    }
+    return _parsed(json.dumps(content))
+
+
+@functools.cache
+def _parsed(text: str) -> Configuration:
+    """Parsing costs more than a session, and few configurations serve many cases."""
+    return parse(text)
 
 
 class InMemory:
@@ -67,7 +76,9 @@ class InMemory:
         self.now = datetime.fromisoformat(case.data.get("now", NOON).replace("Z", "+00:00")).timestamp()
         options = CacheOptions(scheduler_names=(case.data["scheduler"],))
         self.cache = SchedulerCache(options=options, clock=lambda: self.now)
-        self.scheduler = Scheduler(self.cache, configuration(case, profile, switches), seed=seed)
+        self.scheduler = Scheduler(
+            self.cache, configuration(case, profile, switches), registry=REGISTRY, metrics=METRICS, seed=seed
+        )
         self.objects: dict[str, Object] = {}  # as they are at the API server
         self.writes: list[Outbound] = []
 
@@ -102,6 +113,7 @@ class InMemory:
         written = self.cache.link.take()
         self.writes += written
         outcome.binds = {f"{m.namespace}/{m.name}": m.node for m in written if isinstance(m, Bind)}
+        outcome.placements.update(outcome.binds)
         outcome.evicted = sorted(f"{m.namespace}/{m.name}" for m in written if isinstance(m, Evict))
         outcome.binds_per_job = binds_per_job(self.objects.values(), outcome.binds)
         outcome.binds_per_hyper_node = binds_per_hyper_node(self.case, outcome.binds)
@@ -123,6 +135,8 @@ class InMemory:
             outcome.allocated_hyper_node[job.key] = job.allocated_hypernode
             found = why(session, job)
             for task in job.tasks.values():
+                if task.node is not None and task.status in (ALLOCATED, PIPELINED):
+                    outcome.placements[task.key] = task.node.name
                 if task.status == PENDING:
                     fit = job.fit_errors.get(task.uid)
                     texts = [found.sentence if found else "", fit.text if fit is not None else ""]

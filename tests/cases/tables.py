@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -24,6 +25,7 @@ def report(case: Case, outcome: Outcome, lines: Iterable[str]) -> str:
             table("queues", queues(case)),
             table("jobs (expected | actual)", jobs(case, outcome)),
             table("pods", pods(case, outcome)),
+            *wishes_in_full(case, outcome),
             *(f"note: {note}" for note in outcome.notes),
         ]
     )
@@ -145,11 +147,24 @@ def pods(case: Case, outcome: Outcome) -> list[dict[str, str]]:
     return rows
 
 
+WISHES = ("nodeSelector", "affinity", "tolerations", "topologySpreadConstraints", "schedulingGates")
+
+
+def wishes_in_full(case: Case, outcome: Outcome) -> list[str]:
+    """What the pods that came out differently wish, as compact JSON."""
+    expected = case.expect.get("binds", {})
+    lines = []
+    for obj in case.of_kind("Pod"):
+        wishes = {name: obj["spec"][name] for name in WISHES if obj["spec"].get(name)}
+        if wishes and expected.get(_key(obj)) != outcome.binds.get(_key(obj)):
+            lines.append(f"  {_key(obj)} {_pairs(_labels(obj))} {json.dumps(wishes, separators=(',', ':'))}")
+    return ["wishes of the pods that differ:", *lines, ""] if lines else []
+
+
 def _wishes(spec: Object) -> str:
-    """Fields that restrict where the pod may go, in short."""
-    names = ("nodeSelector", "affinity", "tolerations", "topologySpreadConstraints", "schedulingGates")
+    """Fields that restrict where the pod may go, by name."""
     ports = [str(p["hostPort"]) for c in spec.get("containers") or [] for p in c.get("ports") or [] if "hostPort" in p]
-    return " ".join([name for name in names if spec.get(name)] + [f"port {port}" for port in ports])
+    return " ".join([name for name in WISHES if spec.get(name)] + [f"port {port}" for port in ports])
 
 
 def _requests(spec: Object) -> dict[str, str]:

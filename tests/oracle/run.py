@@ -56,11 +56,14 @@ def run(
         if pipelined:
             outcome.pipelined[job.key] = pipelined
         for task in job.tasks:
+            if task.status in ("Allocated", "Pipelined"):
+                outcome.placements[task.key] = task.node
             if task.status == "Pending":
                 errors = job.fit_errors.get(task.uid, {})
                 outcome.why_pending[task.key] = summary(errors, job.phase)
     close(session, unknown_phase)
     outcome.binds, outcome.evicted = dict(session.binds), sorted(session.evictions)
+    outcome.placements.update(outcome.binds)
     outcome.phases = {job.key: job.phase for job in session.jobs.values()}
     outcome.allocated_hyper_node = {job.key: job.allocated_hyper_node for job in session.jobs.values()}
     holders = collections.Counter(session.topology.holder(node) for node in session.binds.values())

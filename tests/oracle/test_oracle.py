@@ -96,7 +96,7 @@ def test_a_guide_cannot_force_a_node_that_is_not_best() -> None:
 
 
 def test_the_oracle_uses_the_standard_library_and_the_case_format_only() -> None:
-    imported = set()
+    imported: set[str] = set()
     for path in HERE.rglob("*.py"):
         if path.name.startswith("test_"):
             continue

@@ -85,12 +85,17 @@ def _selected(cache: SchedulerCache, obj: NodeObject) -> bool:
 def capacity_of(obj: NodeObject) -> tuple[dict[str, float], dict[str, float]]:
     """(allocatable with oversubscription, plain allocatable), by resource name."""
     plain = resources.amounts(obj.status.allocatable)
+    more = oversubscription_of(obj)
+    return {**plain, **{name: plain.get(name, 0.0) + extra for name, extra in more.items()}}, plain
+
+
+def oversubscription_of(obj: NodeObject) -> resources.Amounts:
+    """What a node gives beyond its allocatable amounts; both names stand in it."""
     annotations = obj.metadata.annotations
-    more = {
+    return {
         resources.CPU: _amount(annotations.get(OVERSUBSCRIPTION_CPU)),
         resources.MEMORY: _amount(annotations.get(OVERSUBSCRIPTION_MEMORY)),
     }
-    return {**plain, **{name: plain.get(name, 0.0) + extra for name, extra in more.items()}}, plain
 
 
 def _amount(text: str | None) -> float:

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 from vcsched.columns.live import LiveQueue
 from vcsched.framework import orders
+from vcsched.framework.domains import DomainTrials
 from vcsched.framework.placement import PlacementRun
 
 if TYPE_CHECKING:
+    from vcsched.framework.domains import Work
     from vcsched.framework.session import Session
-    from vcsched.framework.statement import Statement
     from vcsched.model.job import Job
     from vcsched.model.queue import Queue
     from vcsched.model.task import Task
@@ -37,6 +38,7 @@ class Allocate:
                 queues.push(queue)
             jobs_of[queue.name].push(job)
         placement = PlacementRun(ssn)
+        trials = DomainTrials(ssn, placement)
         while queues:
             queue = queues.pop()
             jobs = jobs_of[queue.name]
@@ -47,16 +49,26 @@ class Allocate:
                 continue
             job = jobs.pop()
             tasks = work[job]
-            statement = placement.run(job, job.subjobs[job.key], tasks)
-            if self._keep(ssn, job, statement) and tasks:
-                jobs.push(job)
+            if job.policies:
+                statement = trials.run(job, tasks)
+            else:
+                statement = placement.run(job, job.subjobs[job.key], tasks[job.key])
+                if not tasks[job.key]:
+                    tasks.clear()
+            if statement is None:
+                ssn.block(job, "allocate")
+            elif ssn.job_ready(job):
+                statement.commit()
+                trials.keep(job)
+                if tasks:
+                    jobs.push(job)
+            # else promised only: the statement is left open until the session ends
             queues.push(queue)
 
-    def _work(self, ssn: Session) -> dict[Job, deque[Task]]:
+    def _work(self, ssn: Session) -> dict[Job, Work]:
         """Jobs to look at, with the tasks that ask for something and wait for nothing but a node."""
-        work: dict[Job, deque[Task]] = {}
-        enqueue = ssn.is_action_enabled("enqueue")
-        if not enqueue:
+        work: dict[Job, Work] = {}
+        if not ssn.is_action_enabled("enqueue"):
             for job in list(ssn.world.waiting_admission.values()):
                 ssn.accounting.set_phase(job, "Inqueue")
         for job in list(ssn.world.placeable.values()):
@@ -64,22 +76,29 @@ class Allocate:
                 continue
             job.fit_errors = {}
             job.refusal = None
-            if not ssn.valid(job):
+            if not ssn.valid(job) or self._needs_topology(ssn, job):
                 continue
-            tasks = [t for t in job.pending.values() if not t.best_effort and not ssn.is_held(t)]
+            tasks = self._tasks(ssn, job)
             if tasks:
-                work[job] = deque(orders.tasks_in_order(ssn, tasks))
+                work[job] = tasks
         return work
 
-    def _keep(self, ssn: Session, job: Job, statement: Statement | None) -> bool:
-        """Commit what is ready; True if the job may come back for more."""
-        if statement is None:
-            ssn.block(job, "allocate")
-            return False
-        if ssn.job_ready(job):
-            statement.commit()
-            return True
-        return False  # promised only: left open until the session ends
+    def _tasks(self, ssn: Session, job: Job) -> Work:
+        """The work of a job by sub-job, each in task order; sub-jobs without work are left out."""
+        by_sub_job: dict[str, list[Task]] = {}
+        for task in job.pending.values():
+            if not task.best_effort and not ssn.is_held(task):
+                assert task.subjob is not None
+                by_sub_job.setdefault(task.subjob.key, []).append(task)
+        return {key: deque(orders.tasks_in_order(ssn, tasks)) for key, tasks in by_sub_job.items()}
+
+    def _needs_topology(self, ssn: Session, job: Job) -> bool:
+        """A hard network topology is kept or the job waits: hypernodes are not built yet."""
+        topologies = [job.topology, *(sub.topology for sub in job.subjobs.values())]
+        hard = any(t is not None and t.mode != "soft" and t.highest_tier_allowed is not None for t in topologies)
+        if hard:
+            ssn.refuse(job, "topology", "a hard network topology is not supported yet; use mode soft or remove it")
+        return hard
 
     def _overused(self, ssn: Session, queue: Queue, jobs: LiveQueue[Job]) -> None:
         """The queue has its share; its waiting jobs get to know."""

@@ -15,6 +15,7 @@ from vcsched.model import readiness
 from vcsched.model.status import ALLOCATED
 
 if TYPE_CHECKING:
+    from vcsched.framework.scheduler import Scheduler
     from vcsched.framework.session import Session
     from vcsched.model.job import Job
 
@@ -34,8 +35,8 @@ def joined(text: str, sentence: str) -> str:
     return f"{text}{DASH}{sentence}" if sentence else text
 
 
-def why(ssn: Session, job: Job) -> Why | None:
-    """The first obstacle of a job that is not ready, or None."""
+def why(ssn: Session | Scheduler, job: Job) -> Why | None:
+    """The first obstacle of a job that is not ready, or None; between sessions, as the last one left it."""
     refused = ssn.cache.refused.get(("PodGroup", job.key))
     if refused is not None:
         return Why("invalid", refused)

@@ -17,7 +17,7 @@ from vcsched.framework.pipeline import Choice
 from vcsched.model import readiness
 
 if TYPE_CHECKING:
-    from vcsched.columns.table import IntArray
+    from vcsched.columns.table import BoolArray, IntArray
     from vcsched.framework.plugin import Ask
     from vcsched.framework.session import Session
     from vcsched.framework.statement import Statement
@@ -35,6 +35,7 @@ class PlacementRun:
     def __init__(self, ssn: Session) -> None:
         self._ssn = ssn
         self._failed_roles: dict[tuple[str, str], set[Shape]] = {}  # (sub-job, role) -> shapes that found no node
+        self._keeps_errors = ssn.compat.role_skip and ssn.argument("allocate").bool("predicateErrorCacheEnable", True)
 
     def forget(self, sub: SubJob) -> None:
         """Start the record of failed roles of a sub-job anew."""
@@ -52,6 +53,7 @@ class PlacementRun:
         statement = ssn.statement()
         queue = job.queue
         promised: set[Shape] = set()
+        closed: dict[str, BoolArray] = {}  # role -> rows that have refused a task of it, in this run
         while tasks:
             task = tasks.popleft()
             if ssn.allocatable and not ssn.allocatable(queue, task):
@@ -71,7 +73,8 @@ class PlacementRun:
             ask = ssn.pipeline.ask(task)
             if promised and ask.shape in promised and self._has_enough_promises(job, sub):
                 continue
-            choice = self._choose(ask, task, rows)
+            open_rows = self._open_rows(ask, task, rows, closed) if self._keeps_errors else rows
+            choice = self._choose(ask, task, open_rows)
             if choice is None:
                 record = ssn.pipeline.failure(ask, room=True, rows=rows)
                 self._failed(sub, task, record.within(hypernode) if hypernode else record)
@@ -102,6 +105,22 @@ class PlacementRun:
                     return choice
         return ssn.pipeline.choose(ask, rows)
 
+    def _open_rows(self, ask: Ask, task: Task, rows: IntArray | None, closed: dict[str, BoolArray]) -> IntArray | None:
+        """Rows without those that refused an earlier task of the role, whatever this task asks: the reference's
+        error cache (spec 03 §8.5), where shapes differ inside a role."""
+        if not task.role:
+            return rows
+        ssn = self._ssn
+        before = closed.get(task.role)
+        alive = ssn.node_table.alive[: ssn.node_table.n]
+        refused = alive.copy()
+        refused[ssn.pipeline.feasible(ask, room=True)] = False
+        closed[task.role] = refused if before is None else before | refused
+        if before is None or not before.any():
+            return rows
+        left = np.flatnonzero(alive & ~before)
+        return left if rows is None else np.intersect1d(left, rows)
+
     def _take(self, statement: Statement, task: Task, choice: Choice) -> None:
         ssn = self._ssn
         node = ssn.world.node_at[choice.row]
@@ -121,9 +140,8 @@ class PlacementRun:
 
     def _failed(self, sub: SubJob, task: Task, record: FitRecord) -> None:
         self._ssn.record(task, record)
-        if task.role or self._ssn.compat.role_skip:
-            shapes = self._failed_roles.setdefault((sub.key, task.role), set())
-            shapes.add(self._ssn.pipeline.ask(task).shape)
+        shapes = self._failed_roles.setdefault((sub.key, task.role), set())
+        shapes.add(self._ssn.pipeline.ask(task).shape)
 
     def _skips_role(self, sub: SubJob, task: Task) -> bool:
         """Whether a task of the same role has failed already: then this one is not tried (rule 4)."""

@@ -21,6 +21,7 @@ from vcsched.framework.update import Reminders
 
 if TYPE_CHECKING:
     from vcsched.cache.cache import SchedulerCache
+    from vcsched.framework.compat import Compatibility
     from vcsched.framework.conf import Configuration
 
 log = logging.getLogger(__name__)
@@ -79,6 +80,11 @@ class Scheduler:
         picture = self.cache.picture
         picture.changes += 1
         picture.touched.update(picture.attached)
+
+    @property
+    def compat(self) -> Compatibility:
+        """The switches in force."""
+        return self.configuration.compatibility
 
     def open_session(self) -> Session:
         """A session with its plugins opened."""

@@ -25,11 +25,12 @@ from vcsched.framework.statement import Statement, settle, undo
 from vcsched.kube.keys import QUEUE_ALLOCATION_GATE
 from vcsched.kube.link import Event
 from vcsched.model import resources, texts
+from vcsched.model.hypernode import ROOT
 from vcsched.model.status import PIPELINED
 
 if TYPE_CHECKING:
     from vcsched.cache.cache import SchedulerCache
-    from vcsched.columns.table import FloatArray
+    from vcsched.columns.table import FloatArray, IntArray
     from vcsched.framework.compat import Compatibility
     from vcsched.framework.conf import Configuration
     from vcsched.framework.fits import FitRecord
@@ -98,6 +99,7 @@ class Session(Points):
         self.journal: list[Op] = []
         self.conditions: dict[str, list[dict[str, Any]]] = {}
         self.placed: dict[str, Job] = {}
+        self.domain_decisions: dict[str, tuple[str, dict[str, str]]] = {}
         self.wake: float | None = None
         self.reminders = reminders
         self._plugins = plugins
@@ -187,6 +189,26 @@ class Session(Points):
 
     def is_sub_job_pipelined(self, job: Job, sub: SubJob) -> bool:
         return self.sub_job_pipelined(sub) if job.policies else self.job_pipelined(job)
+
+    def gradients_for_job(self, job: Job) -> list[list[str]]:
+        """Names of hypernodes to try a job in, in order of preference; inner lists are equals."""
+        return self.gradient_for_job(job, ROOT, "allocate") if self.gradient_for_job else [[ROOT]]
+
+    def gradients_for_sub_job(self, sub: SubJob, hypernode: str) -> list[list[str]]:
+        """The same for a sub-job inside a hypernode."""
+        return self.gradient_for_sub_job(sub, hypernode, "allocate") if self.gradient_for_sub_job else [[hypernode]]
+
+    def rows_of(self, hypernode: str) -> IntArray | None:
+        """The node rows of a hypernode; None is all nodes, which is what the root contains."""
+        return None
+
+    def hyper_node_scores(self, sub: SubJob, names: list[str]) -> dict[str, float]:
+        """Scores of hypernodes for a sub-job, summed over plugins; a plugin that says nothing adds nothing."""
+        scores = dict.fromkeys(names, 0.0)
+        for given in self.hyper_node_order(sub, names):
+            for name in names:
+                scores[name] += given.get(name, 0.0)
+        return scores
 
     def observe_placed(self, job: Job) -> None:
         """A task of the job was given a node: the job latency metrics are taken at the session's close."""

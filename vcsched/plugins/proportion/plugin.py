@@ -90,8 +90,8 @@ class Proportion(Plugin):
         total, alive, takes_part, weight, requested, capability, guarantee = self._inputs
         rows = np.flatnonzero(takes_part)
         guaranteed = guarantee[:, alive].sum(axis=1)
-        most = limits(total, guaranteed, guarantee[:, rows], capability[:, rows])
-        vessels = Vessels(weight[rows], requested[:, rows], most, guarantee[:, rows])
+        most, top = limits(total, guaranteed, guarantee[:, rows], capability[:, rows])
+        vessels = Vessels(weight[rows], requested[:, rows], top, guarantee[:, rows])
         self.deserved, self.limit = np.zeros_like(requested), np.zeros_like(requested)
         self.deserved[:, rows] = water_fill(total, vessels, self._tolerance)
         self.limit[:, rows] = most

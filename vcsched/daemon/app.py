@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import ssl
 import sys
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from vcsched.daemon import signals
-from vcsched.daemon.endpoints import health_routes, metrics_routes
+from vcsched.daemon import explanation, signals
+from vcsched.daemon.dumps import Dumps
+from vcsched.daemon.endpoints import explain_routes, health_routes, metrics_routes
 from vcsched.daemon.flags import doubts
 from vcsched.daemon.http import Server, serve, server_tls
 from vcsched.daemon.loglevel import LogLevelSocket
-from vcsched.daemon.questions import Questions
+from vcsched.daemon.questions import Questions, ask
 from vcsched.daemon.scheduling import FATAL, SchedulingThread
 from vcsched.daemon.setup import gates_of
 from vcsched.framework.registry import PluginLoadError
@@ -35,8 +36,8 @@ log = logging.getLogger(__name__)
 SWITCH_INTERVAL_S = 0.0005
 """How long a thread may keep the interpreter: with Python's 5 ms a busy session starves the I/O thread."""
 
-LOST_GRACE_S = 10.0
-"""After the loss of the lease a session that does not end is not waited for longer."""
+ANSWER_S = 20.0
+"""How long somebody who asks waits for the end of a session."""
 
 
 class StartError(Exception):
@@ -61,23 +62,26 @@ def main(options: Options, verbosity: Verbosity) -> int:
 
 
 async def _run(options: Options, verbosity: Verbosity) -> int:
-    loop = asyncio.get_running_loop()
     try:
         login = Login.load(options.kubeconfig, options.master)
-        scheduling = SchedulingThread(options, login, lambda: None)
+        scheduling = SchedulingThread(options, login)
         version = scheduling.io.start()
         gates = gates_of(options, version)
     except (LoginError, PluginLoadError, FileNotFoundError, ApiError, ValueError) as error:
         raise StartError(f"cannot start: {error}") from error
     log.info("API server %s, version %s", login.server, version)
-    questions = Questions({})
+    loop = asyncio.get_running_loop()
+    dumps = Dumps(scheduling.link, options.cache_dump_dir)
+
+    def on_synced() -> None:
+        if options.cache_dumper:
+            loop.call_soon_threadsafe(signals.on_dump, loop, dumps.to_file, dumps.to_log)
+
+    questions = Questions({"explain": explanation.podgroup, **dumps.answers})
     async with AsyncExitStack() as stack:
         await _serve_all(stack, options, verbosity, scheduling)
         signals.on_end(loop, scheduling.stop)
-        code = await asyncio.to_thread(scheduling.run, gates, questions)
-        if scheduling.lost:
-            return FATAL
-        return code
+        return await asyncio.to_thread(scheduling.run, gates, questions, on_synced)
 
 
 async def _serve_all(
@@ -108,7 +112,14 @@ async def _serve_health(options: Options, scheduling: SchedulingThread) -> Serve
             tls = server_tls(options.ca_cert_file, options.tls_cert_file, options.tls_private_key_file)
         except (OSError, ssl.SSLError) as error:
             raise StartError(f"the health server cannot speak TLS: {error}", FATAL) from error
+
+    async def explain(query: Mapping[str, str]) -> Any:
+        if not scheduling.runs_sessions:
+            raise TimeoutError
+        return await ask(scheduling.link, "explain", query, ANSWER_S)
+
+    routes = {**health_routes(scheduling.lacking), **explain_routes(explain)}
     try:
-        return await serve(health_routes(scheduling.lacking), options.healthz_address, tls)
+        return await serve(routes, options.healthz_address, tls)
     except (OSError, ValueError) as error:
         raise StartError(f"--healthz-address {options.healthz_address}: {error}") from error

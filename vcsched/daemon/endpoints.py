@@ -1,4 +1,4 @@
-"""What the daemon serves: metrics and profiles on one address, health on the other (spec 02 §4).
+"""What the daemon serves: metrics and profiles on one address, health and explanations on the other (spec 02 §4).
 
 `/healthz` says that the process is alive and nothing else, also on a standby, since a failing answer makes
 Kubernetes kill the pod. `/readyz` says what the scheduler still lacks: the lease, the first lists, a recent
@@ -13,12 +13,15 @@ import threading
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import FrameType
+from typing import Any
 
+import msgspec
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from vcsched.daemon.http import Reply, Route
+from vcsched.daemon.questions import Failed
 
 LONGEST_PROFILE_S = 60.0
 SAMPLES_PER_S = 100
@@ -70,6 +73,25 @@ def health_routes(lacking: Callable[[], Sequence[str]]) -> Mapping[str, Route]:
         return Reply("ok")
 
     return {"/healthz": healthz, "/healthz/ping": healthz, "/readyz": readyz}
+
+
+def explain_routes(ask: Callable[[Mapping[str, str]], Awaitable[Any]]) -> Mapping[str, Route]:
+    """`/explain?kind=podgroup&key=NAMESPACE/NAME`: JSON. `ask` may raise TimeoutError, and gives None for unknown."""
+
+    async def explain(query: Mapping[str, str]) -> Reply:
+        if query.get("kind") != "podgroup" or query.get("key", "").count("/") != 1:
+            return Reply("give kind=podgroup and key=NAMESPACE/NAME\n", 400)
+        try:
+            answer = await ask(query)
+        except TimeoutError:
+            return Reply("no answer in time: this replica does not lead, or is in a long session\n", 503)
+        if answer is None:
+            return Reply(f"there is no {query['kind']} {query['key']}\n", 404)
+        if isinstance(answer, Failed):
+            return Reply(f"{answer.reason}\n", 500)
+        return Reply(msgspec.json.encode(answer), content_type="application/json")
+
+    return {"/explain": explain}
 
 
 async def _index(_: Mapping[str, str]) -> Reply:

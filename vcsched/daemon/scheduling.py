@@ -9,6 +9,7 @@ servers. Losing the lease raises the fence first, so whatever is still under way
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -41,6 +42,9 @@ DRAIN_S = 20.0
 STALE_SESSIONS_S = 60.0
 """A leader whose last session ended longer ago than this, and its period, is not ready."""
 
+LOST_GRACE_S = 10.0
+"""After the loss of the lease a session that does not end is not waited for longer."""
+
 FATAL = 255
 
 
@@ -51,12 +55,11 @@ class SchedulingThread:
     cannot be used.
     """
 
-    def __init__(self, options: Options, login: Login, on_synced: Callable[[], None]) -> None:
+    def __init__(self, options: Options, login: Login) -> None:
         self.metrics = Metrics()
         self.link = Link()
         self.cache = SchedulerCache(self.link, cache_options_of(options))
         self._options = options
-        self._on_synced = on_synced
         self._registry = Registry(options.plugins_dir)
         self._in_force = InForce(
             self._registry,
@@ -89,6 +92,11 @@ class SchedulingThread:
         if self._loop is not None:
             self._loop.stop()
 
+    @property
+    def runs_sessions(self) -> bool:
+        """Whether questions are answered."""
+        return self._loop is not None
+
     def lacking(self) -> Sequence[str]:
         """What is missing for readiness. A standby lacks nothing: it is ready to take over.
 
@@ -109,11 +117,11 @@ class SchedulingThread:
 
     # ------------------------------------------------------------------ the thread
 
-    def run(self, gates: FeatureGates, questions: Questions) -> int:
-        """The whole way; returns the exit code."""
+    def run(self, gates: FeatureGates, questions: Questions, on_synced: Callable[[], None]) -> int:
+        """The whole way; returns the exit code. `on_synced` is called before the first session."""
         threading.current_thread().name = "session"
         try:
-            return self._run(gates, questions)
+            return self._run(gates, questions, on_synced)
         except ApiError as error:
             log.critical("cannot start: %s", error)
             return 1
@@ -125,7 +133,7 @@ class SchedulingThread:
             if not self.io.stop(DRAIN_S):
                 log.warning("not all writes were finished before the end")
 
-    def _run(self, gates: FeatureGates, questions: Questions) -> int:
+    def _run(self, gates: FeatureGates, questions: Questions, on_synced: Callable[[], None]) -> int:
         io, options = self.io, self._options
         kinds = kinds_of(options, gates)
         for right in io.missing_rights(kinds):
@@ -148,7 +156,7 @@ class SchedulingThread:
         io.follow(kinds)
         if wait_for_first_lists(self.cache, kinds, io.lagging, options.resource_sync_timeout, self._stopped):
             self._loop = loop
-            self._on_synced()
+            on_synced()
             if self._stopped.is_set():  # between the wait and the assignment
                 loop.stop()
             loop.run()
@@ -165,3 +173,6 @@ class SchedulingThread:
         self.lost = True
         log.critical("leaderelection lost")
         self.stop()
+        end = threading.Timer(LOST_GRACE_S, os._exit, (FATAL,))
+        end.daemon = True
+        end.start()

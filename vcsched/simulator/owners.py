@@ -24,29 +24,29 @@ class Owners:
         return list(self._dependents[uid].values()) if uid in self._dependents else []
 
     def _saw(self, table: Table, change: Change) -> None:
-        place = (table.name, change.version.key)
-        if change.old is not None:
-            for uid in _owners(change.old.obj):
-                self._dependents[uid].pop(place, None)
+        obj = change.version.obj
+        owners = obj["metadata"].get("ownerReferences")
+        before = change.old.obj["metadata"].get("ownerReferences") if change.old else None
+        if owners or before:  # most objects have none: this is called with every change
+            place = (table.name, change.version.key)
+            for owner in before or ():
+                self._dependents[owner.get("uid", "")].pop(place, None)
+            if change.type != "DELETED":
+                for owner in owners or ():
+                    self._dependents[owner.get("uid", "")][place] = obj
         if change.type != "DELETED":
-            for uid in _owners(change.version.obj):
-                self._dependents[uid][place] = change.version.obj
             return
-        uid = change.version.obj["metadata"]["uid"]
+        uid = obj["metadata"]["uid"]
         if orphans := self._dependents.pop(uid, None):
             asyncio.get_running_loop().call_soon(self._collect, uid, list(orphans.values()))
 
     def _collect(self, uid: str, orphans: list[Obj]) -> None:
         for obj in orphans:
-            if all(owner == uid for owner in _owners(obj)):
-                meta = obj["metadata"]
+            meta = obj["metadata"]
+            if all(owner.get("uid") == uid for owner in meta["ownerReferences"]):
                 resource = BY_KIND[obj["apiVersion"], obj["kind"]]
                 only = {"preconditions": {"uid": meta["uid"]}}
                 try:
                     self._registry.delete(resource, meta.get("namespace", ""), meta["name"], only)
                 except ApiError:
                     continue  # gone already, or made anew
-
-
-def _owners(obj: Obj) -> list[str]:
-    return [each.get("uid", "") for each in obj["metadata"].get("ownerReferences") or ()]

@@ -38,9 +38,12 @@ class Resource:
     columns: tuple[Column, ...] | None = None  # set for custom resources
     verbs: tuple[str, ...] = CORE_VERBS
     table: str = field(init=False)  # name of the table in the store
+    subresources: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "table", f"{self.plural}.{self.group}" if self.group else self.plural)
+        names = {name for name, _ in self.others} | ({"status"} if self.status else set())
+        object.__setattr__(self, "subresources", frozenset(names))
 
     @property
     def api_version(self) -> str:

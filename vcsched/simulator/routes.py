@@ -64,15 +64,9 @@ def route(path: str, query: dict[str, str]) -> Route:
     if resource is None or len(rest) > 3 or bool(namespace) > resource.namespaced:
         raise _unknown()
     name, subresource = (*rest[1:], "", "")[:2]
-    if subresource and not _served(resource, subresource):
+    if subresource and subresource not in resource.subresources:
         raise _unknown()
     return Route(resource, namespace, name, subresource, query)
-
-
-def _served(resource: Resource, subresource: str) -> bool:
-    if subresource == "status":
-        return resource.status
-    return any(subresource == name for name, _ in resource.others)
 
 
 def _unknown() -> ApiError:

@@ -122,10 +122,13 @@ def _partial(obj: Obj) -> Obj:
 
 
 def _ready(obj: Obj) -> str:
-    boxes = obj["spec"].get("containers", ())
-    statuses = obj.get("status", {}).get("containerStatuses", ())
-    ready = sum(bool(status.get("ready")) for status in statuses)
-    return f"{ready}/{len(boxes)}"
+    """Objects that were loaded running have no container statuses; then the Ready condition counts."""
+    boxes = len(obj["spec"].get("containers", ()))
+    status = obj.get("status", {})
+    whole = any(each.get("type") == "Ready" and each.get("status") == "True" for each in status.get("conditions") or ())
+    statuses = status.get("containerStatuses")
+    ready = boxes * whole if statuses is None else sum(bool(each.get("ready")) for each in statuses)
+    return f"{ready}/{boxes}"
 
 
 def _pod_status(obj: Obj) -> str:

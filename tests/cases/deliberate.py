@@ -33,6 +33,7 @@ ROWS = {
     "nodeSampling": 11,
     "roleSkip": 12,
     "unresolvedTopology": 14,
+    "queueFaultBlocksAll": 16,
     "statelessQueueClosed": 17,
     "backfillClosedQueues": 17,
     "reserveAllReplicas": 18,

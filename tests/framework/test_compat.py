@@ -15,6 +15,7 @@ KEYS = [
     "nodeSampling",
     "roleSkip",
     "unresolvedTopology",
+    "queueFaultBlocksAll",
     "statelessQueueClosed",
     "backfillClosedQueues",
     "reserveAllReplicas",

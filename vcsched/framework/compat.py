@@ -78,6 +78,13 @@ class Compatibility:
         "A hard topology with an unknown tier name or none is placed freely, with a warning and a condition; "
         "pend: the job waits.",
     )
+    queue_fault_blocks_all: bool = _switch(
+        "queueFaultBlocksAll",
+        False,
+        True,
+        "A queue without its parent, in a loop, or with jobs and child queues holds back its own jobs; "
+        "true: those of all queues.",
+    )
     stateless_queue_closed: bool = _switch(
         "statelessQueueClosed",
         False,

@@ -155,6 +155,13 @@ class Session(Points):
         until = self.now + RETRY_S if chance else math.inf
         job.blocked = Certificate(action, self.world.changes, self.pipeline, until)
 
+    def commit_evictions(self, statement: Statement, action: str, job: Job) -> None:
+        """Commit what an eviction action did for a job."""
+        if statement.has_evictions:
+            self.metrics.eviction_committed(action)
+        statement.beneficiary = job.key
+        statement.commit()
+
     def is_held(self, task: Task) -> bool:
         """Whether gates other than the queue's own hold a task back (spec 04 §2.8)."""
         return task.gated and task.gates != (QUEUE_ALLOCATION_GATE,)
@@ -168,7 +175,10 @@ class Session(Points):
     def note_share_refusal(self, job: Job, task: Task) -> None:
         """The queue's share does not cover a task; the first one names the numbers."""
         if job.refusal is None and job.queue is not None:
-            self.refuse(job, "queue limit", f"queue {job.queue.name} has no room: {self.usage(job.queue, task)}")
+            sentence = self.allocatable.why(job.queue, task)
+            self.refuse(
+                job, "queue limit", sentence or f"queue {job.queue.name} has no room: {self.usage(job.queue, task)}"
+            )
 
     def usage(self, queue: Queue, task: Task | None = None) -> str:
         """What a queue uses, in numbers a person can check."""

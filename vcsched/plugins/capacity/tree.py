@@ -20,13 +20,16 @@ Path = tuple[int, ...]
 class Tree:
     """Queues as rows of the queue table. Faulty queues are in `faults` only.
 
-    `paths` has the rows from the root to the queue, by name; in a flat tree each queue stands alone.
+    `paths` has the rows from the root to the queue, by name; in a flat tree each queue stands alone. `ways`
+    has the same the other way round, for queues without children: only they may have jobs.
     """
 
     def __init__(self) -> None:
         self.paths: dict[str, Path] = {}
+        self.ways: dict[str, Path] = {}
         self.faults: dict[str, str] = {}  # queue -> why it stands nowhere
         self.inner: dict[str, list[str]] = {}  # queue with children -> their names
+        self.inner_rows: set[int] = set()
         self.name_of: dict[int, str] = {}
         self.levels: list[tuple[IntArray, IntArray]] = []  # from below the root down: (rows, their parents' rows)
 
@@ -40,6 +43,7 @@ def flat(queues: Mapping[str, Queue]) -> Tree:
     """No tree: every queue answers for itself."""
     tree = Tree()
     tree.paths = {queue.name: (queue.row,) for queue in queues.values()}
+    tree.ways = dict(tree.paths)
     tree.name_of = {queue.row: queue.name for queue in queues.values()}
     return tree
 
@@ -57,25 +61,26 @@ def grow(queues: Mapping[str, Queue]) -> Tree:
         depth = len(path) - 1
         if depth:
             tree.inner.setdefault(tree.name_of[path[-2]], []).append(name)
+            tree.inner_rows.add(path[-2])
             while len(by_depth) < depth:
                 by_depth.append([])
             by_depth[depth - 1].append(path[-1])
+    tree.ways = {name: path[::-1] for name, path in tree.paths.items() if name not in tree.inner}
     parent = {path[-1]: path[-2] for path in tree.paths.values() if len(path) > 1}
     tree.levels = [(np.array(rows), np.array([parent[row] for row in rows])) for rows in by_depth]
     return tree
 
 
 def _place(tree: Tree, queues: Mapping[str, Queue], queue: Queue) -> None:
-    """Find the way from a queue up to one whose place is known, and place everything on that way."""
-    way: list[Queue] = []
-    at = queue
-    fault = ""
+    """Go up from a queue to one whose place is known, and place everything on the way."""
+    way: dict[str, Queue] = {}
+    at, fault = queue, ""
     while at.name not in tree.paths and at.name not in tree.faults:
-        if at in way:
-            names = [q.name for q in way[way.index(at) :]]
-            fault = _loop(names)
+        if at.name in way:
+            names = list(way)
+            fault = _loop(names[names.index(at.name) :])
             break
-        way.append(at)
+        way[at.name] = at
         parent = parent_of(at)
         if parent not in queues:
             fault = f"parent {parent} of queue {at.name} does not exist; create it or change spec.parent"
@@ -83,7 +88,7 @@ def _place(tree: Tree, queues: Mapping[str, Queue], queue: Queue) -> None:
         at = queues[parent]
     fault = fault or tree.faults.get(at.name, "")
     path = () if fault else tree.paths[at.name]
-    for below in reversed(way):
+    for below in reversed(way.values()):
         if fault:
             tree.faults[below.name] = fault
         else:

@@ -53,7 +53,7 @@ class PodAffinityFilter:
             # the first of its kind may start anywhere, else it would wait for itself
             fits = has_keys if needs.may_start and not somewhere else met
             verdict.fail(~fits, AFFINITY, UNRESOLVABLE)
-        for counted in ():
+        for counted in needs.apart:
             domains = topology.by_label(counted.topology_key)
             sums = counted.question.tally.per_domain(domains)
             verdict.fail(sums[domains.of[nodes.rows]] > 0, ANTI_AFFINITY, UNSCHEDULABLE)

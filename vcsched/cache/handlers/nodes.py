@@ -69,7 +69,7 @@ def _remove(cache: SchedulerCache, node: Node) -> None:
     picture = cache.picture
     for task in list(node.tasks.values()):
         cache.accounting.place(task, task.status, None)
-        if task.pod.spec.node_name == node.name:
+        if task.node_name == node.name:
             picture.tasks_without_node.setdefault(node.name, {})[task.uid] = task
     picture.counters.node_removed(node.row)
     cache.accounting.drop_node(node)

@@ -98,6 +98,7 @@ def _update(cache: SchedulerCache, task: Task, pod: Pod, ours: bool) -> None:
         and (not task.node_name or task.node_name == fresh.node_name)
     ):
         terminating = (pod.metadata.deletion_timestamp is None) != (old.metadata.deletion_timestamp is None)
+        _unpark(cache, task)
         task.pod = pod
         task.node_name = fresh.node_name or (task.node_name if task.assumed else "")
         if terminating:
@@ -119,6 +120,7 @@ def _move(cache: SchedulerCache, task: Task, status: int) -> None:
     """The same pod with another status, node, or a confirmation of what was assumed."""
     task.assumed = False
     task.write = 0
+    _unpark(cache, task)
     node = _node(cache, task, status)
     cache.accounting.place(task, status, node)
     if task.job is not None:
@@ -173,13 +175,19 @@ def _remove(cache: SchedulerCache, task: Task, *, dropping: bool = True) -> None
     picture = cache.picture
     cache.accounting.remove_task(task)
     del picture.tasks[task.uid]
-    waiting = picture.tasks_without_node.get(task.node_name)
+    _unpark(cache, task)
+    if dropping and task.job is not None:
+        cache.groups.drop_if_empty(task.job)
+
+
+def _unpark(cache: SchedulerCache, task: Task) -> None:
+    """The task waits for its node no longer, or for another one."""
+    parked = cache.picture.tasks_without_node
+    waiting = parked.get(task.node_name)
     if waiting is not None:
         waiting.pop(task.uid, None)
         if not waiting:
-            del picture.tasks_without_node[task.node_name]
-    if dropping and task.job is not None:
-        cache.groups.drop_if_empty(task.job)
+            del parked[task.node_name]
 
 
 def _node(cache: SchedulerCache, task: Task, status: int) -> Node | None:
@@ -203,5 +211,6 @@ def rebuild(cache: SchedulerCache, task: Task) -> None:
 def revert(cache: SchedulerCache, task: Task) -> None:
     """What was assumed about a task did not come true: it is what its pod says."""
     if task.uid in cache.picture.tasks:
+        _unpark(cache, task)
         task.node_name = task.pod.spec.node_name
         _move(cache, task, status_of(task.pod))

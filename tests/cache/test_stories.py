@@ -1,0 +1,19 @@
+"""Whatever happens in whatever order: everything kept equals its recomputation (design-notes §4, 1, 2, 3, 6, 7)."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+
+from tests.generators.faults import no_faults
+from tests.generators.story import Event, Story, stories
+from vcsched.cache.verify import verify
+
+
+@settings(max_examples=400, deadline=None)
+@given(stories)
+def test_all_that_is_kept_follows_from_the_objects_after_every_event_and_session(events: list[Event]) -> None:
+    with no_faults():
+        story = Story()
+        for event in events:
+            story.tell(event)
+            verify(story.cache)

@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 from tests.plugins.stage import Obj, Stage, affinity, node, pod, spread, term
 
 KEYS = st.sampled_from(["host", "zone", "rack"])
-LABELS = st.fixed_dictionaries(
-    {}, optional={"app": st.sampled_from(["web", "db"]), "tier": st.sampled_from(["1", "2"])}
-)
+LABELS = st.sampled_from([{"app": "web"}, {"app": "db"}, {"app": "web", "tier": "1"}, {"tier": "1"}, {}])
 TAINT = st.fixed_dictionaries(
     {
         "key": st.sampled_from(["gpu", "old"]),
@@ -56,7 +54,7 @@ NODE_TERM = st.fixed_dictionaries(
 POD_TERM = st.builds(
     lambda key, labels, more: term(key, labels, **more),
     KEYS,
-    st.none() | LABELS,
+    st.sampled_from([{"app": "web"}, {"app": "web"}, {"app": "db"}, {"tier": "1"}, {}, None]),
     st.sampled_from(
         [{}, {}, {"namespaces": ["ns2"]}, {"namespaces": ["ns1", "ns2"]}, {"namespaceSelector": {}}]
     ),
@@ -80,52 +78,53 @@ CONSTRAINT = st.builds(
 )
 
 
+THEMES = ("pod affinity", "spread", "node")
+"""What most pods of a situation are about, so that they have to do with each other."""
+
+
 @st.composite
-def nodes(draw: Any, number: int) -> Obj:
-    labels = draw(
-        st.fixed_dictionaries(
-            {},
-            optional={
-                "zone": st.sampled_from(["a", "b"]),
-                "rack": st.sampled_from(["a", "b", "c"]),
-                "size": st.sampled_from(["1", "7", "big"]),
-                "kubernetes.io/hostname": st.just(f"n{number}"),
-            },
-        )
-    )
+def nodes(draw: Any, number: int, theme: str) -> Obj:
+    may_lack = [None] if draw(st.integers(0, 3)) == 0 else []
+    labels = {
+        "zone": draw(st.sampled_from(["a", "b", *may_lack])),
+        "rack": draw(st.sampled_from(["a", "b", *may_lack])),
+        "size": draw(st.sampled_from(["1", "7", "big", None])),
+        "kubernetes.io/hostname": draw(st.sampled_from([f"n{number}", *may_lack])),
+    }
+    fussy = draw(st.integers(0, 1 if theme == "node" else 5)) == 0
     return node(
         f"n{number}",
-        pods=draw(st.integers(0, 6)),
-        unschedulable=draw(st.integers(0, 4)) == 0,
-        taints=draw(st.lists(TAINT, max_size=1)),
-        **labels,
+        pods=draw(st.integers(0, 4)) if fussy else 9,
+        unschedulable=fussy and draw(st.booleans()),
+        taints=draw(st.lists(TAINT, max_size=1)) if fussy or theme == "spread" else (),
+        **{key: value for key, value in labels.items() if value is not None},
     )
 
 
 @st.composite
-def pods(draw: Any, number: int, on: str) -> Obj:
-    made = pod(f"p{number}", namespace=draw(st.sampled_from(["ns1", "ns2"])), on=on, labels=draw(LABELS))
+def pods(draw: Any, number: int, on: str, theme: str) -> Obj:
+    namespace = draw(st.sampled_from(["ns1", "ns1", "ns2"]))
+    made = pod(f"p{number}", namespace=namespace, on=on, labels=draw(LABELS))
     spec = made["spec"]
-    near, far = draw(st.lists(POD_TERM, max_size=2)), draw(st.lists(POD_TERM, max_size=1))
-    if draw(st.booleans()):
+    if theme == "pod affinity":
         spec["affinity"] = {
-            **affinity(*near, preferred=draw(WEIGHTED)),
-            **affinity(*far, preferred=draw(WEIGHTED), anti=True),
+            **affinity(*draw(st.lists(POD_TERM, max_size=2)), preferred=draw(WEIGHTED)),
+            **affinity(*draw(st.lists(POD_TERM, max_size=1)), preferred=draw(WEIGHTED), anti=True),
         }
-    if draw(st.integers(0, 3)) == 0:
+    if theme == "spread":
+        spec["topologySpreadConstraints"] = draw(st.lists(CONSTRAINT, min_size=1, max_size=2))
+    if theme == "node" or draw(st.integers(0, 4)) == 0:
+        address = draw(st.sampled_from([None, "", "10.0.0.1", "10.0.0.2"]))
+        if address is not None:
+            spec["containers"][0]["ports"] = [{"containerPort": 80, "hostPort": 80, "hostIP": address}]
+        spec["tolerations"] = draw(st.lists(TOLERATION, max_size=2))
+    if draw(st.integers(0, 2)) == 0 and theme != "pod affinity":
         terms = draw(st.lists(NODE_TERM, max_size=2))
         spec.setdefault("affinity", {})["nodeAffinity"] = {
             "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}
         }
-    if draw(st.integers(0, 5)) == 0:
+    if draw(st.integers(0, 3)) == 0 and theme != "pod affinity":
         spec["nodeSelector"] = {"zone": "a"}
-    if draw(st.integers(0, 2)) == 0:
-        spec["topologySpreadConstraints"] = draw(st.lists(CONSTRAINT, max_size=2))
-    if draw(st.integers(0, 3)) == 0:
-        spec["tolerations"] = draw(st.lists(TOLERATION, max_size=2))
-    if draw(st.integers(0, 3)) == 0:
-        address = draw(st.sampled_from(["", "10.0.0.1", "10.0.0.2"]))
-        spec["containers"][0]["ports"] = [{"containerPort": 80, "hostPort": 80, "hostIP": address}]
     return made
 
 
@@ -135,12 +134,14 @@ class Play:
     def __init__(self, data: Any) -> None:
         self.data = data
         self.stage = Stage()
-        self.node_count = data.draw(st.integers(1, 5))
+        self.theme = data.draw(st.sampled_from(THEMES))
+        self.node_count = data.draw(st.integers(1, 4))
         for number in range(self.node_count):
-            self.stage.add(data.draw(nodes(number)))
+            self.stage.add(data.draw(nodes(number, self.theme)))
         names = [f"n{number}" for number in range(self.node_count)]
-        for number in range(data.draw(st.integers(1, 8))):
-            self.stage.add(data.draw(pods(number, data.draw(st.sampled_from(["", *names])))))
+        for number in range(data.draw(st.integers(2, 7))):
+            on = data.draw(st.sampled_from(names)) if data.draw(st.booleans()) else ""
+            self.stage.add(data.draw(pods(number, on, self.theme)))
         self.evicted: list[str] = []
 
     def waiting(self) -> list[str]:
@@ -168,7 +169,7 @@ class Play:
             stage.pods[key]["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
             stage.add(stage.pods[key])
         elif kind == "relabel":
-            stage.add(draw(nodes(draw(st.integers(0, self.node_count - 1)))))
+            stage.add(draw(nodes(draw(st.integers(0, self.node_count - 1)), self.theme)))
         elif kind == "relabel pod" and set(self.running()) - set(self.evicted):
             key = draw(st.sampled_from(sorted(set(self.running()) - set(self.evicted))))
             stage.pods[key]["metadata"]["labels"] = draw(LABELS)
@@ -183,7 +184,7 @@ class Play:
         stage.world.counters.verify()
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_filters_and_scores_follow_every_move_as_the_plain_algorithm_does(data: Any) -> None:
     play = Play(data)

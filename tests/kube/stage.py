@@ -53,7 +53,7 @@ class Stage:
             self.applier,
             self.recorder,
             self.gate,
-            parallelism=Parallelism(start=self._parallel),
+            parallelism=Parallelism(self._parallel, most=self._parallel),
             patience=self._patience,
             observe=lambda message, _, ok: self.observed.append((type(message).__name__, ok)),
         )

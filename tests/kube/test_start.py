@@ -10,8 +10,9 @@ import pytest
 from tests.kube.fake import FakeServer, Seen, answer
 from tests.kube.stage import Stage
 from vcsched.kube import probe
-from vcsched.kube.errors import ApiError
+from vcsched.kube.errors import ApiError, FencedError
 from vcsched.kube.objects import Node, PodGroup
+from vcsched.kube.parallelism import Parallelism
 from vcsched.kube.queues import ensure_queue
 from vcsched.kube.ratelimit import Bucket
 
@@ -92,3 +93,43 @@ async def test_a_bucket_lets_a_burst_through_and_then_its_rate() -> None:
     began = loop.time()
     await asyncio.gather(*(bucket.take() for _ in range(15)))
     assert loop.time() - began >= 0.09
+
+
+async def test_a_request_that_still_connects_when_the_fence_goes_up_does_not_leave() -> None:
+    async with Stage() as s:
+        session = s.client._open_session
+        connect = session.connector.connect  # type: ignore[union-attr]
+        connecting, released = asyncio.Event(), asyncio.Event()
+
+        async def slowly(*args: Any, **more: Any) -> Any:
+            connecting.set()
+            await released.wait()
+            return await connect(*args, **more)
+
+        session.connector.connect = slowly  # type: ignore[union-attr,method-assign]
+        request = asyncio.create_task(s.client.get("/version"))
+        await connecting.wait()
+        s.gate.shut("the lease is lost")
+        released.set()
+        with pytest.raises(FencedError):
+            await request
+        assert not s.server.requests
+
+
+def test_the_window_grows_while_answers_are_quick_and_halves_on_overload() -> None:
+    window = Parallelism(start=8, least=4, most=10)
+    for _ in range(8 + 9 + 10 + 11):
+        window.answered(0.01, busy=True)
+    assert window.now == 10
+    window.overloaded()
+    window.overloaded()  # signs that arrive together are one sign
+    assert window.now == 5
+
+
+def test_the_window_stays_when_it_was_not_full_and_shrinks_when_answers_are_slow() -> None:
+    window = Parallelism(start=8, least=4, most=10)
+    for _ in range(100):
+        window.answered(0.01, busy=False)
+    assert window.now == 8
+    window.answered(3.0, busy=True)
+    assert window.now == 6

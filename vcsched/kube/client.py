@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 
 import aiohttp
 import msgspec
+from aiohttp.connector import Connection
 from yarl import URL
 
 from vcsched.kube.config import Login, LoginError
@@ -57,6 +58,7 @@ class Client:
             connector=aiohttp.TCPConnector(limit=0, ssl=self.login.tls or True, keepalive_timeout=60),
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
+            request_class=_gated(self.gate),
             headers={
                 "User-Agent": "vcsched",
                 "Accept": JSON,
@@ -230,6 +232,17 @@ class Client:
                 made["Authorization"] = authorization
             self._headers[key] = made
         return made
+
+
+def _gated(gate: Gate) -> type[aiohttp.ClientRequest]:
+    """Requests that ask the gate once more at the moment they leave, when connecting may have taken long."""
+
+    class Gated(aiohttp.ClientRequest):
+        async def send(self, conn: Connection) -> aiohttp.ClientResponse:
+            gate.check()
+            return await super().send(conn)
+
+    return Gated
 
 
 class _Items(msgspec.Struct):

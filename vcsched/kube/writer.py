@@ -108,13 +108,17 @@ class Writer:
         self._mark_quiet()
 
     async def drain(self, timeout_s: float) -> bool:
-        """Finish what there is, events included; False if that took too long and the rest was given up."""
+        """Finish what there is; False if writes had to be given up after that time.
+
+        Events are sent as far as the time reaches, and forgotten then.
+        """
         self.take()
         try:
             await asyncio.wait_for(self._quiet.wait(), timeout_s)
         except TimeoutError:
+            done = not self._lanes.unfinished
             self.give_up("not written before the end of the daemon")
-            return False
+            return done
         return True
 
     async def stop(self) -> None:
@@ -162,6 +166,8 @@ class Writer:
         while job is not None:
             await self._try(job)
             job = self._lanes.next() if len(self._tasks) <= self.parallelism.now else None
+            if job is not None and len(self._tasks) < self.parallelism.now:
+                self._start()  # the window grew
 
     async def _work_on_events(self) -> None:
         """Events last: step back as soon as anything else waits."""

@@ -34,6 +34,8 @@ class QueueGauges:
         owner = {queue.row: queue.uid for queue in ssn.queues.values()}
         fresh = {row for row, uid in owner.items() if self._owner.get(row) != uid}
         self._owner = owner
+        for row in fresh:
+            self._overused.pop(names[row], None)
         held = table.charged[:, :n]
         metrics = ssn.metrics.queues
         for row in self._changed("weight", table.weight[None, :n], fresh):

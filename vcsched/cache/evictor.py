@@ -7,7 +7,8 @@ is Releasing, which is assumed, until the pod's deletion is seen or the eviction
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from collections import deque
+from typing import TYPE_CHECKING, NamedTuple
 
 from vcsched.kube.link import Condition, Event, Evict, Wrote
 from vcsched.model.status import RELEASING
@@ -19,15 +20,26 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
+class Evicted(NamedTuple):
+    """One eviction, for the question who was evicted, why and for whom."""
+
+    at: float  # unix seconds
+    pod: str
+    job: str
+    reason: str  # the action's name
+    beneficiary: str  # key of the job it was made for; "" if for none
+
+
 class Evictor:
-    """Sends evictions; `sent` and `failed` count them since start."""
+    """Sends evictions; `sent` and `failed` count them since start, `ledger` holds the last ones."""
 
     def __init__(self, cache: SchedulerCache) -> None:
         self._cache = cache
         self.sent = 0
         self.failed = 0
+        self.ledger: deque[Evicted] = deque(maxlen=1000)
 
-    def evict(self, task: Task, reason: str) -> None:
+    def evict(self, task: Task, reason: str, beneficiary: str = "") -> None:
         """The task is Releasing in the picture already; tell the API server."""
         from vcsched.cache.cache import reference_of
 
@@ -55,6 +67,7 @@ class Evictor:
         if task.job is not None:
             cache.send(Event(about=reference_of(task.job), type="Normal", reason="Evict", message=reason))
         self.sent += 1
+        self.ledger.append(Evicted(cache.clock(), task.key, task.job_key, reason, beneficiary))
 
     def _ended(self, task: Task, number: int, wrote: Wrote) -> None:
         if wrote.ok or task.write != number or task.status != RELEASING:

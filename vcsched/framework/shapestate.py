@@ -227,15 +227,13 @@ class ShapeState:
         self.idle_ok[row], self.future_ok[row] = idle_ok, future_ok
         was = bool(self.top[row] != -np.inf)
         candidate = bool(idle_ok and future_ok and not bad)
-        total = 0.0
-        if candidate or not was:
-            for score in self.order:
-                total += score.values[row]
-            batch = 0.0
-            for score in self.batch:
-                batch += self._contribution(score, row)
-            total += batch
-            self.total[row] = total
+        total = batch = 0.0
+        for score in self.order:
+            total += score.values[row]
+        for score in self.batch:
+            batch += self._contribution(score, row)
+        total += batch
+        self.total[row] = total
         self.top[row] = total if candidate else -np.inf
         self.idle_count += candidate - was
 

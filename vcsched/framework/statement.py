@@ -43,6 +43,7 @@ class Statement:
     def __init__(self, ssn: Session) -> None:
         self._ssn = ssn
         self.ops: list[Op] = []
+        self.beneficiary = ""  # key of the job that evictions are made for
 
     def __bool__(self) -> bool:
         return bool(self.ops)
@@ -64,6 +65,12 @@ class Statement:
     def evict(self, task: Task, reason: str) -> None:
         """Take a running or bound task off its node; until the session ends it is out of the view."""
         self._do(Op(EVICT, task, task.node, reason=reason), RELEASING)
+
+    def spare(self, task: Task) -> None:
+        """Take back the eviction of one task of this statement; the other operations stay."""
+        op = next(op for op in reversed(self.ops) if op.task is task and op.kind == EVICT)
+        self.ops.remove(op)
+        undo(self._ssn, op)
 
     def _do(self, op: Op, status: int, decisions: tuple[Any, ...] = ()) -> str:
         ssn, task = self._ssn, op.task
@@ -153,7 +160,7 @@ class Statement:
                 task.op = None
                 ssn.bind(task)
             elif op.kind == EVICT:
-                ssn.cache.evictor.evict(task, op.reason)
+                ssn.cache.evictor.evict(task, op.reason, self.beneficiary)
         if self.ops:
             ssn.committed()
         self.ops = []

@@ -48,7 +48,8 @@ def task_reason(task: Task, job: Job) -> TaskReason:
             f"Pod {task.key} can possibly be assigned to {name}, "
             "once resource is released and minAvailable is satisfied"
         )
-        return TaskReason("Unschedulable", message, name if after_eviction else "")
+        # a promise that was taken back is no nomination (design-notes §7 row 5)
+        return TaskReason("Unschedulable", message, name if after_eviction and task.attempt is None else "")
     if status == PENDING:
         fit = job.fit_errors.get(task.uid)
         return TaskReason("Unschedulable", fit.text if fit is not None else "", "")

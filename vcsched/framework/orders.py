@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import cmp_to_key
 from typing import TYPE_CHECKING, Any
 
@@ -67,42 +67,6 @@ def tasks_in_order(ssn: Session, tasks: Iterable[Task]) -> list[Task]:
         return answer or (-1 if last(a) < last(b) else 1 if last(a) > last(b) else 0)
 
     return sorted(listed, key=cmp_to_key(compare))
-
-
-def task_less(ssn: Session, a: Task, b: Task) -> bool:
-    """Whether a is placed before b: plugins, then index if both have one, then age, then uid."""
-    answer = ssn.task_order.compare(a, b)
-    if answer:
-        return answer < 0
-    by = _by_index if a.index is not None and b.index is not None else _by_age
-    return by(a) < by(b)
-
-
-def victim_less(ssn: Session, preemptor: Task) -> Callable[[Task, Task], bool]:
-    """Whether the first of two victims goes before the second, seen from the preemptor (spec 03 §7.5).
-
-    Victims without a job go first; those of one queue in the reverse order of their jobs; those of different
-    queues as the plugins say, else in the reverse order of the queues. What is left is the reverse order of tasks.
-    """
-    home = preemptor.job.queue if preemptor.job is not None else None
-
-    def less(a: Task, b: Task) -> bool:
-        mine = a.job if a.job is not None and a.job.attached else None
-        other = b.job if b.job is not None and b.job.attached else None
-        if mine is other:
-            return not task_less(ssn, a, b)
-        if mine is None or other is None:
-            return mine is None
-        queue, rival = mine.queue, other.queue
-        assert queue is not None
-        assert rival is not None
-        if home is None or queue is rival:
-            answer = ssn.job_order.compare(mine, other)
-            return answer > 0 if answer else not task_less(ssn, a, b)
-        answer = ssn.victim_queue_order.compare(queue, rival, home)
-        return answer < 0 if answer else not queue_less(ssn, queue, rival)
-
-    return less
 
 
 def _by_index(task: Task) -> tuple[Any, ...]:

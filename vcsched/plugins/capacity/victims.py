@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from vcsched.columns.live import LiveQueue
 from vcsched.columns.space import PODS
-from vcsched.framework.orders import victim_less
 from vcsched.framework.plugin import PERMIT, REJECT
+from vcsched.framework.victims import victim_less
 from vcsched.model.queue import ROOT
 
 if TYPE_CHECKING:

@@ -155,7 +155,9 @@ class SchedulerCache:
     # ------------------------------------------------------------------ sessions
 
     def begin_session(self) -> None:
-        """Bring what queues reserve for their jobs up to date for the jobs that changed."""
+        """Bring what queues reserve for their jobs up to date for the jobs that changed; forget what nobody
+        asked the pod counters for lately."""
+        self.picture.counters.sweep()
         stale = self.picture.stale_contributions
         for job in stale.values():
             if job.queue is not None:

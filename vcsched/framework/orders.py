@@ -38,16 +38,6 @@ def sub_job_less(ssn: Session, a: SubJob, b: SubJob) -> bool:
     return (a.match_index, a.key) < (b.match_index, b.key)
 
 
-def task_less(ssn: Session, a: Task, b: Task) -> bool:
-    """Two tasks, perhaps of different jobs: plugins, then the smaller index if both have one, age, uid."""
-    answer = ssn.task_order.compare(a, b)
-    if answer:
-        return answer < 0
-    if a.index is not None and b.index is not None and a.index != b.index:
-        return a.index < b.index
-    return _by_age(a) < _by_age(b)
-
-
 def tasks_in_order(ssn: Session, tasks: Iterable[Task]) -> list[Task]:
     """Tasks as they are to be placed: plugins, then index if all have one, then age, then uid.
 
@@ -67,6 +57,43 @@ def tasks_in_order(ssn: Session, tasks: Iterable[Task]) -> list[Task]:
         return answer or (-1 if last(a) < last(b) else 1 if last(a) > last(b) else 0)
 
     return sorted(listed, key=cmp_to_key(compare))
+
+
+def task_less(ssn: Session, a: Task, b: Task) -> bool:
+    """Two tasks, perhaps of different jobs: plugins, then the smaller index if both have one, age, uid."""
+    answer = ssn.task_order.compare(a, b)
+    if answer:
+        return answer < 0
+    if a.index is not None and b.index is not None and a.index != b.index:
+        return a.index < b.index
+    return _by_age(a) < _by_age(b)
+
+
+def victim_less(ssn: Session, preemptor: Task) -> Callable[[Task, Task], bool]:
+    """Whether the first of two victims goes before the second, seen from the preemptor (spec 03 §7.5).
+
+    Victims without a job go first; those of one queue in the reverse order of their jobs; those of different
+    queues as the plugins say, else in the reverse order of the queues. What is left is the reverse order of tasks.
+    """
+    home = preemptor.job.queue if preemptor.job is not None else None
+
+    def less(a: Task, b: Task) -> bool:
+        mine = a.job if a.job is not None and a.job.attached else None
+        other = b.job if b.job is not None and b.job.attached else None
+        if mine is other:
+            return not task_less(ssn, a, b)
+        if mine is None or other is None:
+            return mine is None
+        queue, rival = mine.queue, other.queue
+        assert queue is not None
+        assert rival is not None
+        if home is None or queue is rival:
+            answer = ssn.job_order.compare(mine, other)
+            return answer > 0 if answer else not task_less(ssn, a, b)
+        answer = ssn.victim_queue_order.compare(queue, rival, home)
+        return answer < 0 if answer else not queue_less(ssn, queue, rival)
+
+    return less
 
 
 def _by_index(task: Task) -> tuple[Any, ...]:

@@ -18,19 +18,23 @@ from vcsched.columns.space import PODS
 from vcsched.framework.explain import joined
 from vcsched.framework.notices import Notices
 from vcsched.framework.plugin import PERMIT, REJECT, Plugin
+from vcsched.framework.queue_gauges import QueueGauges
 from vcsched.model.algebra import tolerance
 from vcsched.model.limits import Excess, excesses, listed, spell
 from vcsched.model.queue import ROOT
 from vcsched.model.reserve import ungate
 from vcsched.model.resources import human
-from vcsched.plugins.capacity.books import Books
+from vcsched.plugins.capacity.books import Books, shares
 from vcsched.plugins.capacity.limits import Limits, flat_limits, tree_limits
 from vcsched.plugins.capacity.order import QueueOrder
+from vcsched.plugins.capacity.sums import below
 from vcsched.plugins.capacity.tree import Tree, flat, grow
 from vcsched.plugins.capacity.victims import Reclaim
 
 if TYPE_CHECKING:
+    from vcsched.columns.table import FloatArray
     from vcsched.framework.arguments import Arguments
+    from vcsched.framework.metric_queues import QueueFamily
     from vcsched.framework.session import Session
     from vcsched.model.job import Job
     from vcsched.model.queue import Queue
@@ -58,6 +62,7 @@ class Capacity(Plugin):
         self._seen: object = None  # what tree and limits were made of
         self._told: frozenset[str] = frozenset()
         self._notices = Notices()
+        self._gauges = QueueGauges()
 
     def open(self, ssn: Session) -> None:
         self._ssn = ssn
@@ -72,6 +77,22 @@ class Capacity(Plugin):
         if self._stopped:
             books.ways = {}
         self._register(ssn, books)
+
+    def close(self, ssn: Session) -> None:
+        """The gauges of queues, each with the queues below it."""
+        table, n, books = ssn.queue_table, ssn.queue_table.n, self._books
+        held = np.array(books.held)[:, :n]
+        families: dict[QueueFamily, FloatArray] = {
+            "allocated": held,
+            "request": below(table.requested[:, :n], self._tree),
+            "inqueue": below(table.inqueue[:, :n], self._tree),
+            "deserved": self._limits.deserved,
+            "capacity": self._limits.capability,
+            "real_capacity": self._limits.most,
+        }
+        share = shares(held, self._limits, self._tolerance)
+        overused = {queue.name: bool(share[queue.row] > 1) for queue in ssn.queues.values()}
+        self._gauges.write(ssn, families, share, overused)
 
     def _register(self, ssn: Session, books: Books) -> None:
         order = QueueOrder(books)

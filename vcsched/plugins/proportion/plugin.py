@@ -16,16 +16,17 @@ from vcsched.columns.space import MEMORY, PODS
 from vcsched.framework.explain import joined
 from vcsched.framework.notices import Notices
 from vcsched.framework.plugin import PERMIT, REJECT, Plugin, compare
+from vcsched.framework.queue_gauges import QueueGauges
 from vcsched.model.algebra import tolerance
 from vcsched.model.limits import Excess, excesses, listed, spell
 from vcsched.model.reserve import ungate
 from vcsched.model.resources import human
-from vcsched.plugins.proportion.deserved import Vessels, limits, water_fill
-from vcsched.plugins.proportion.gauges import QueueGauges
+from vcsched.plugins.proportion.deserved import Vessels, limits, shares, water_fill
 
 if TYPE_CHECKING:
     from vcsched.columns.table import FloatArray
     from vcsched.framework.arguments import Arguments
+    from vcsched.framework.metric_queues import QueueFamily
     from vcsched.framework.session import Session
     from vcsched.model.job import Job
     from vcsched.model.queue import Queue
@@ -72,7 +73,16 @@ class Proportion(Plugin):
         ssn.job_enqueued.add(self, self.admitted)
 
     def close(self, ssn: Session) -> None:
-        self._gauges.write(ssn, self.deserved, self._tolerance, self._overused)
+        table, n = ssn.queue_table, ssn.queue_table.n
+        held = table.charged[:, :n]
+        families: dict[QueueFamily, FloatArray] = {
+            "allocated": held,
+            "request": table.requested[:, :n],
+            "inqueue": table.inqueue[:, :n],
+            "deserved": self.deserved,
+        }
+        share = shares(held, self.deserved, self._tolerance)
+        self._gauges.write(ssn, families, share, self._overused, table.weight[:n])
 
     # ------------------------------------------------------------------ what queues deserve
 

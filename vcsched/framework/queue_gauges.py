@@ -1,4 +1,7 @@
-"""The gauges of queues: what is shown is remembered, and only what changed is written (spec 05 §18)."""
+"""The gauges of queues: what is shown is remembered, and only what changed is written (spec 05 §18).
+
+For the plugins that share the cluster between queues; each keeps one `QueueGauges` and writes at the close.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,6 @@ import numpy as np
 
 from vcsched.columns.space import CPU, MEMORY
 from vcsched.model.resources import scale
-from vcsched.plugins.proportion.deserved import shares
 
 if TYPE_CHECKING:
     from vcsched.columns.space import Space
@@ -27,30 +29,30 @@ class QueueGauges:
         self._owner: dict[int, str] = {}  # row -> uid of the queue whose numbers are shown
         self._overused: dict[str, bool] = {}
 
-    def write(self, ssn: Session, deserved: FloatArray, tolerance: FloatArray, overused: Mapping[str, bool]) -> None:
-        """`overused` holds, by name, the queues that were asked about in this session."""
-        table, n = ssn.queue_table, ssn.queue_table.n
+    def write(
+        self,
+        ssn: Session,
+        families: Mapping[QueueFamily, FloatArray],
+        share: FloatArray,
+        overused: Mapping[str, bool],
+        weight: FloatArray | None = None,
+    ) -> None:
+        """`families` are float64[C, n], `share` and `weight` float64[n], by row; `overused` holds, by name, the
+        queues about which something is known."""
         names = {queue.row: queue.name for queue in ssn.queues.values()}
         owner = {queue.row: queue.uid for queue in ssn.queues.values()}
         fresh = {row for row, uid in owner.items() if self._owner.get(row) != uid}
         self._owner = owner
         for row in fresh:
             self._overused.pop(names[row], None)
-        held = table.charged[:, :n]
         metrics = ssn.metrics.queues
-        for row in self._changed("weight", table.weight[None, :n], fresh):
-            if row in names:
-                metrics.set_weight(names[row], float(table.weight[row]))
-        share = shares(held, deserved, tolerance)
+        if weight is not None:
+            for row in self._changed("weight", weight[None, :], fresh):
+                if row in names:
+                    metrics.set_weight(names[row], float(weight[row]))
         for row in self._changed("share", share[None, :], fresh):
             if row in names:
                 metrics.set_share(names[row], float(share[row]))
-        families: dict[QueueFamily, FloatArray] = {
-            "allocated": held,
-            "request": table.requested[:, :n],
-            "inqueue": table.inqueue[:, :n],
-            "deserved": deserved,
-        }
         for family, amounts in families.items():
             for row in self._changed(family, amounts, fresh):
                 if row in names:
@@ -71,11 +73,11 @@ class QueueGauges:
 
 
 def _parts(space: Space, amounts: FloatArray) -> tuple[float, float, Amounts]:
-    """cpu, memory, and the other resources of which there is some, in the metrics' units."""
+    """cpu, memory, and the other resources of which there is some and not any amount, in the metrics' units."""
     listed = amounts.tolist()
     scalars = {
         name: amount * scale(name)
         for name, amount in zip(space.names[MEMORY + 1 :], listed[MEMORY + 1 :], strict=True)
-        if amount
+        if amount and amount != np.inf
     }
     return listed[CPU], listed[MEMORY], scalars

@@ -1,9 +1,9 @@
 """A stage for placement plugins: the real cache and pipeline, tasks moved by hand, and the oracle beside it.
 
-    stage = Stage()
-    stage.add(node, pod, …)
-    stage.move("ns1/a", "n1")
-    assert stage.reasons("ns1/b") == stage.expected_reasons("ns1/b")
+stage = Stage()
+stage.add(node, pod, …)
+stage.move("ns1/a", "n1")
+assert stage.reasons("ns1/b") == stage.expected_reasons("ns1/b")
 """
 
 from __future__ import annotations
@@ -135,8 +135,7 @@ class Stage(Points):
         """Node -> what is wrong with it; all nodes, in order."""
         ask = self.pipeline.ask(self.task(key))
         return {
-            name: self.pipeline.reasons_at(ask, node.row, room=False)
-            for name, node in self.world.nodes_by_name.items()
+            name: self.pipeline.reasons_at(ask, node.row, room=False) for name, node in self.world.nodes_by_name.items()
         }
 
     def scores(self, key: str, *candidates: str) -> dict[str, float]:
@@ -153,9 +152,7 @@ class Stage(Points):
         session = PlainSession()
         for number, (name, obj) in enumerate(self.node_objects.items()):
             session.nodes[name] = OracleNode(obj, number)
-            session.view[name] = [
-                OracleTask(self.pods[key], 0) for key, place in self.where.items() if place == name
-            ]
+            session.view[name] = [OracleTask(self.pods[key], 0) for key, place in self.where.items() if place == name]
         return session
 
     def expected_reasons(self, key: str) -> dict[str, Reasons]:
@@ -189,9 +186,7 @@ def node(name: str, *, pods: int = 10, unschedulable: bool = False, taints: Any 
     }
 
 
-def pod(
-    name: str, *, namespace: str = "ns1", on: str = "", labels: dict[str, str] | None = None, **spec: Any
-) -> Obj:
+def pod(name: str, *, namespace: str = "ns1", on: str = "", labels: dict[str, str] | None = None, **spec: Any) -> Obj:
     """A pod; `on` a node it runs, else it waits."""
     return {
         "kind": "Pod",

@@ -55,9 +55,7 @@ POD_TERM = st.builds(
     lambda key, labels, more: term(key, labels, **more),
     KEYS,
     st.sampled_from([{"app": "web"}, {"app": "web"}, {"app": "db"}, {"tier": "1"}, {}, None]),
-    st.sampled_from(
-        [{}, {}, {"namespaces": ["ns2"]}, {"namespaces": ["ns1", "ns2"]}, {"namespaceSelector": {}}]
-    ),
+    st.sampled_from([{}, {}, {"namespaces": ["ns2"]}, {"namespaces": ["ns1", "ns2"]}, {"namespaceSelector": {}}]),
 )
 WEIGHTED = st.lists(st.tuples(st.integers(1, 2), POD_TERM), max_size=1)
 CONSTRAINT = st.builds(

@@ -393,7 +393,7 @@ class Scores(Point[Callable[..., Any]]):
         The scalar form is `(task, node) -> float` at `node_order`, and `(task, nodes) -> {name: float}` at
         `batch_node_order`. With `normalise`, `vector` gives raw values that do not depend on the candidates
         (kept as `reads` says) and `normalise(ask, raw: float64[k]) -> float64[k]` turns those of the current
-        candidates into scores.
+        candidates into scores. A kept answer lasts while `version(ask)` stays the same, if that is given.
         """
         opening = self._opening(plugin)
         if opening is not None:

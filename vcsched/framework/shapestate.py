@@ -75,7 +75,9 @@ class ScoreColumn:
         self.version: Any = None
 
     def compute(self, ask: Ask, nodes: Nodes, alive: BoolArray) -> None:
-        self.values = np.asarray(self.vector(ask, nodes), dtype=np.float64)
+        self.values = np.array(self.vector(ask, nodes), dtype=np.float64)  # a copy: the answer may be a table's column
+        if self.score.version is not None:
+            self.version = self.score.version(ask)
         if self.values.shape != (nodes.k,):
             self.values = np.full(nodes.k, self.values)
         self.settle(ask, alive)
@@ -107,6 +109,7 @@ class ShapeState:
         self.order: list[ScoreColumn] = []  # kept scores, per node
         self.batch: list[ScoreColumn] = []  # kept scores, batch
         self.room_scores: list[ScoreColumn] = []
+        self.versioned: list[ScoreColumn] = []  # kept scores that something else than their row moves, too
         self.live_scores: list[ScoreColumn] = []  # asked on the candidates each time
         self.bad: BoolArray = np.zeros(0, dtype=np.bool_)  # refused by a kept filter
         self.live_bad: BoolArray | None = None
@@ -142,6 +145,9 @@ class ShapeState:
                 else:
                     for row in changed:
                         self._repair_room(ask, row)
+            stale = [c for c in self.versioned if c.score.version is not None and c.score.version(ask) != c.version]
+            if stale:
+                self._recompute_scores(ask, stale)
         if self.live_filters:
             self._ask_live(ask)
 
@@ -160,6 +166,7 @@ class ShapeState:
         self.order = [c for c in kept if not c.batch]
         self.batch = [c for c in kept if c.batch]
         self.room_scores = [c for c in kept if c.score.reads == "room"]
+        self.versioned = [c for c in kept if c.score.version is not None]
         self.live_scores = [c for c in scores if c.score.reads not in ("node", "room")]
         for column in self.filters:
             if column.filter.reads in ("node", "room"):
@@ -187,6 +194,14 @@ class ShapeState:
             score.settle(ask, alive)
         self._fold_filters()
         self._fold_room()
+        self._fold_scores()
+        self.changed += 1
+
+    def _recompute_scores(self, ask: Ask, scores: list[ScoreColumn]) -> None:
+        """Kept scores whose version moved: all rows anew."""
+        nodes = Nodes(self.picture, slice(0, self.n), self.n)
+        for score in scores:
+            score.compute(ask, nodes, self.picture.nodes.alive[: self.n])
         self._fold_scores()
         self.changed += 1
 
@@ -339,7 +354,7 @@ class ShapeState:
             version = rule.version(ask)
             if version is None or version != score.version or len(score.values) != self.n:
                 every = Nodes(self.picture, slice(0, self.n), self.n)
-                score.values = np.asarray(score.vector(ask, every), dtype=np.float64)
+                score.values = np.array(score.vector(ask, every), dtype=np.float64)
                 score.version = version
             raw = score.values[rows]
         else:

@@ -35,15 +35,11 @@ class ImageLocality:
 
     def register(self, plugin: Plugin, ssn: Session) -> None:
         self._update(ssn)
-        ssn.node_order.add(plugin, vector=self.score, reads="node", applies=self.is_known, version=self.version)
+        ssn.node_order.add(plugin, vector=self.score, reads="node", version=self.version)
 
     def version(self, ask: Ask) -> int:
         """Moves when the scores of all nodes may have."""
         return self._version
-
-    def is_known(self, ask: Ask) -> bool:
-        """Whether any node has any image of the pod."""
-        return any(name in self.having for name in _wanted(ask.form))
 
     def score(self, ask: Ask, nodes: Nodes) -> Any:
         """float64[k]: 0 to 100, times the weight."""

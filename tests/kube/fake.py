@@ -188,7 +188,9 @@ class FakeServer:
         meta = (seen.body or {}).get("metadata", {}) if seen.method != "DELETE" else {}
         wanted = meta.get("uid") or ((seen.body or {}).get("preconditions") or {}).get("uid")
         if wanted and wanted != found["metadata"].get("uid"):
-            return failure(409, "Conflict", "Precondition failed: UID")
+            if seen.method == "DELETE":
+                return failure(409, "Conflict", "Precondition failed: UID")
+            return failure(422, "Invalid", "metadata.uid: Invalid value: field is immutable")
         guard = meta.get("resourceVersion")
         if guard and guard != found["metadata"]["resourceVersion"]:
             return failure(409, "Conflict", "the object has been modified")

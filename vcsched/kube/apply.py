@@ -164,6 +164,9 @@ class Applier:
             try:
                 return await self._client.patch(path, body, STRATEGIC_PATCH, self._try_s)
             except ApiError as error:
+                if error.status == 422 and "metadata.uid" in error.message:  # how a real server says it
+                    text = f"Pod {write.namespace}/{write.name} was replaced by a namesake"
+                    raise ApiError(404, "NotFound", text) from error
                 if not error.forbidden_by_role:
                     raise
                 self.verbs.refuse("patch", "pods/status")

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from vcsched.model.task import Task
 
 NOTHING: frozenset[int] = frozenset()
-SWEEP_FLOOR = 1024  # registered things that are worth a look for unused ones
+SWEEP_EVERY = 64  # sessions
 
 
 class PodCounters:
@@ -67,7 +67,6 @@ class PodCounters:
         self._by_namespace_labels = False  # some rule found its namespaces by their labels
         self._scopes_are_old = False  # those may be others now
         self._round = 0
-        self._sweep_at = SWEEP_FLOOR
 
     # ------------------------------------------------------------------ told by accounting and handlers
 
@@ -167,32 +166,28 @@ class PodCounters:
         return rule
 
     def sweep(self) -> None:
-        """Between sessions: let go of sums that nobody may read again, and, when they have become many, of
-        counters that nobody asked for in this session or the one before."""
+        """Between sessions: let go of sums, which the next reader makes anew, and every now and then of
+        counters that nobody asked for since the last time."""
         self.topology.forget_sums()
         self._round += 1
-        if self._registered < self._sweep_at:
+        if self._round % SWEEP_EVERY:
             return
-        recent = self._round - 2
-        self._relations = {match: each for match, each in self._relations.items() if each.used >= recent}
+        since = self._round - SWEEP_EVERY
+        self._relations = {match: each for match, each in self._relations.items() if each.used >= since}
         needs = {relations.needs for relations in self._relations.values()}
-        self._needs_of = {number: each for number, each in self._needs_of.items() if each in needs}
-        self._number_of_needs = {each: number for number, each in self._needs_of.items()}
         wanted = {question for each in needs for question in questions_of(each)}
-        for name, question in list(self._questions.items()):
-            if question not in wanted:
-                del self._questions[name]
-                self._asked.remove(question.selector, question)
-        for key, term in list(self._terms.items()):
-            if not term.tally.rows:
-                del self._terms[key], self._term_of[term.number]
-                self._meant.remove(term.selector, term)
-        self._sweep_at = SWEEP_FLOOR + 2 * self._registered
-        self.version += 1
-
-    @property
-    def _registered(self) -> int:
-        return len(self._questions) + len(self._terms) + len(self._needs_of) + len(self._relations)
+        unasked = [question for question in self._questions.values() if question not in wanted]
+        unowned = [term for term in self._terms.values() if not term.tally.rows]
+        for question in unasked:
+            del self._questions[question.selector, question.living]
+            self._asked.remove(question.selector, question)
+        for term in unowned:
+            del self._terms[term.selector, term.topology_key, term.weight], self._term_of[term.number]
+            self._meant.remove(term.selector, term)
+        if unasked or unowned or len(needs) < len(self._needs_of):
+            self._needs_of = {number: each for number, each in self._needs_of.items() if each in needs}
+            self._number_of_needs = {each: number for number, each in self._needs_of.items()}
+            self.version += 1
 
     # ------------------------------------------------------------------ pods on nodes
 

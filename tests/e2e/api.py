@@ -62,9 +62,7 @@ class Api:
         self._url = cluster["server"].rstrip("/")
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
         authority = cluster.get("certificate-authority")
-        self._trust: ssl.SSLContext | bool = (
-            ssl.create_default_context(cafile=authority) if authority else True
-        )
+        self._trust: ssl.SSLContext | bool = ssl.create_default_context(cafile=authority) if authority else True
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="test-api", daemon=True)
         self._thread.start()

@@ -62,9 +62,7 @@ class Cluster(World):
 
     def bound_of_gangs(self) -> dict[str, int]:
         """The pods bound of each gang that has any."""
-        return dict(
-            Counter(pod["metadata"]["labels"][JOB_NAME] for pod in self.pods() if "nodeName" in pod["spec"])
-        )
+        return dict(Counter(pod["metadata"]["labels"][JOB_NAME] for pod in self.pods() if "nodeName" in pod["spec"]))
 
     def group(self, gang: str) -> Obj:
         """The PodGroup of a gang."""
@@ -126,9 +124,7 @@ class Cluster(World):
         lines = []
         for group in self.api.list("PodGroup", self.default_namespace):
             name = group["metadata"]["name"]
-            lines.append(
-                f"{name}: {self.phase(name)} {self.bound(name)}/{len(self.pods(name))} {self.why(name)}"
-            )
+            lines.append(f"{name}: {self.phase(name)} {self.bound(name)}/{len(self.pods(name))} {self.why(name)}")
         return "\n".join(lines)
 
     # ---------------------------------------------------------------- the end

@@ -42,9 +42,7 @@ def kubectl(control_plane: ControlPlane) -> Kubectl:
     """`kubectl("get", "pg")` as the admin or the user of `kubeconfig=`; `ok`: fails unless it exits 0."""
     program = str(build.kubectl())
 
-    def run(
-        *args: str, kubeconfig: Path = control_plane.admin, ok: bool = True
-    ) -> subprocess.CompletedProcess[str]:
+    def run(*args: str, kubeconfig: Path = control_plane.admin, ok: bool = True) -> subprocess.CompletedProcess[str]:
         env = {**os.environ, "KUBECONFIG": str(kubeconfig)}
         done = subprocess.run([program, *args], env=env, capture_output=True, text=True, check=False)
         assert done.returncode == 0 or not ok, done.stderr

@@ -40,7 +40,7 @@ class Daemon:
         name = "volcano-scheduler.conf"
         (self._mount / name).symlink_to(Path("..data") / name)
         metrics, healthz = free_ports(2)
-        self._healthz = f"http://127.0.0.1:{healthz}"
+        self.healthz = f"http://127.0.0.1:{healthz}"
         self._metrics = f"http://127.0.0.1:{metrics}/metrics"
         self._log = self._folder / "log"
         command = [
@@ -81,7 +81,7 @@ class Daemon:
     def answers(self, path: str) -> bool:
         """Whether the health server says 200 to this path; false also while nobody listens."""
         try:
-            with urllib.request.urlopen(self._healthz + path, timeout=5):
+            with urllib.request.urlopen(self.healthz + path, timeout=5):
                 return True
         except (urllib.error.URLError, OSError):
             return False
@@ -104,10 +104,18 @@ class Daemon:
         self._process.kill()
         self._process.wait()
 
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal."""
+        self._process.send_signal(number)
+
+    def wait(self) -> int:
+        """Wait for the end of the process; its exit code."""
+        return self._process.wait(timeout=30)
+
     def terminate(self) -> int:
         """SIGTERM; the exit code."""
-        self._process.send_signal(signal.SIGTERM)
-        return self._process.wait(timeout=30)
+        self.send(signal.SIGTERM)
+        return self.wait()
 
     def close(self) -> None:
         """End the process if it still runs, and remove its files."""

@@ -50,7 +50,11 @@ class Kubelet:
 
     async def _follow(self) -> None:
         while True:
-            listed = await self._api.request("GET", path("Pod"))
+            try:
+                listed = await self._api.request("GET", path("Pod"))
+            except ApiError:  # a fault that the test has put in force
+                await asyncio.sleep(0.1)
+                continue
             self.pods = {_key(pod): pod for pod in listed["items"]}
             for pod in listed["items"]:
                 self._look_after(pod)

@@ -34,9 +34,7 @@ def made(kind: str, spec: Obj) -> Obj:
     }
 
 
-def test_applying_again_changes_nothing_and_warns_of_nothing(
-    kubectl: Kubectl, installed: ControlPlane
-) -> None:
+def test_applying_again_changes_nothing_and_warns_of_nothing(kubectl: Kubectl, installed: ControlPlane) -> None:
     done = kubectl("apply", "-k", str(DEPLOY))
 
     assert done.stderr == ""
@@ -44,9 +42,7 @@ def test_applying_again_changes_nothing_and_warns_of_nothing(
 
 
 def test_the_schemas_are_structural_and_their_names_accepted(api: Api, kubectl: Kubectl) -> None:
-    conditions = kubectl(
-        "get", "crd", "-o", "jsonpath={range .items[*].status.conditions[*]}{.type}={.status} {end}"
-    )
+    conditions = kubectl("get", "crd", "-o", "jsonpath={range .items[*].status.conditions[*]}{.type}={.status} {end}")
 
     assert sorted(conditions.stdout.split()) == ["Established=True"] * 2 + ["NamesAccepted=True"] * 2
 
@@ -100,18 +96,10 @@ def test_defaults_are_filled_in(api: Api, cluster: Cluster) -> None:
         pytest.param(group(minMember=-1), "spec.minMember", id="a negative gang size"),
         pytest.param(group(minMember=2**31), "spec.minMember", id="a gang size beyond 32 bits"),
         pytest.param(group(queue="No_Name"), "spec.queue", id="a queue that is no DNS name"),
-        pytest.param(
-            group(priorityClassName="p" * 254), "spec.priorityClassName", id="a name that is too long"
-        ),
-        pytest.param(
-            group(minResources={"cpu": "lots"}), "spec.minResources.cpu", id="an amount without number"
-        ),
-        pytest.param(
-            group(networkTopology={"mode": "firm"}), "spec.networkTopology.mode", id="an unknown mode"
-        ),
-        pytest.param(
-            group(networkTopology={"highestTierAllowed": -1}), "highestTierAllowed", id="a negative tier"
-        ),
+        pytest.param(group(priorityClassName="p" * 254), "spec.priorityClassName", id="a name that is too long"),
+        pytest.param(group(minResources={"cpu": "lots"}), "spec.minResources.cpu", id="an amount without number"),
+        pytest.param(group(networkTopology={"mode": "firm"}), "spec.networkTopology.mode", id="an unknown mode"),
+        pytest.param(group(networkTopology={"highestTierAllowed": -1}), "highestTierAllowed", id="a negative tier"),
         pytest.param(group(subGroupPolicy=[{"subGroupSize": 0}]), "subGroupSize", id="an empty sub-group"),
         pytest.param(group(subGroupPolicy=[{"minSubGroups": -1}]), "minSubGroups", id="negative sub-groups"),
         pytest.param(group() | {"status": {"phase": "Sleeping"}}, "status.phase", id="an unknown phase"),
@@ -120,9 +108,7 @@ def test_defaults_are_filled_in(api: Api, cluster: Cluster) -> None:
         pytest.param(queue(priority=-1), "spec.priority", id="a negative priority"),
         pytest.param(queue(parent=""), "spec.parent", id="an empty parent"),
         pytest.param(queue(dequeueStrategy="lifo"), "spec.dequeueStrategy", id="an unknown strategy"),
-        pytest.param(
-            queue(guarantee={"resource": {"cpu": "1x"}}), "guarantee.resource.cpu", id="a bad guarantee"
-        ),
+        pytest.param(queue(guarantee={"resource": {"cpu": "1x"}}), "guarantee.resource.cpu", id="a bad guarantee"),
     ],
 )
 def test_a_wrong_object_is_refused_by_name_of_the_field(api: Api, obj: Obj, complaint: str) -> None:

@@ -15,9 +15,7 @@ pytestmark = pytest.mark.controlplane
     "account",
     [pytest.param(OUR_ACCOUNT, id="our role"), pytest.param(REFERENCE_ACCOUNT, id="the reference's role")],
 )
-def test_the_role_is_enough_for_all_that_is_written(
-    cluster: Cluster, daemon: StartDaemon, account: str
-) -> None:
+def test_the_role_is_enough_for_all_that_is_written(cluster: Cluster, daemon: StartDaemon, account: str) -> None:
     cluster.nodes(1, cpu=4)
     cluster.queue("research")
     cluster.gang("fits", pods=2, cpu=1, queue="research")
@@ -39,9 +37,7 @@ def test_the_role_is_enough_for_all_that_is_written(
     assert scheduler.terminate() == 0
 
 
-def test_nothing_is_asked_that_our_role_forbids(
-    installed: ControlPlane, cluster: Cluster, daemon: StartDaemon
-) -> None:
+def test_nothing_is_asked_that_our_role_forbids(installed: ControlPlane, cluster: Cluster, daemon: StartDaemon) -> None:
     asked_before = len(installed.asked())
     cluster.nodes(1, cpu=4)
     cluster.gang("fits", pods=2, cpu=1)

@@ -26,9 +26,7 @@ def bindings(plane: ControlPlane, cluster: Cluster) -> Counter[str]:
     return Counter(
         asked.name
         for asked in plane.asked()
-        if asked.resource == "pods/binding"
-        and asked.namespace == cluster.default_namespace
-        and asked.code == 201
+        if asked.resource == "pods/binding" and asked.namespace == cluster.default_namespace and asked.code == 201
     )
 
 
@@ -38,9 +36,7 @@ def test_a_scheduler_killed_in_mid_burst_leaves_nothing_half_done(
     cluster.nodes(30, cpu=20)  # room for 30 of the 50 gangs
     for number in range(50):
         cluster.gang(f"g{number}", pods=20, cpu=1)
-    submitted = {
-        pod["metadata"]["name"]: pod["metadata"]["uid"] for pod in cluster.submit() if pod["kind"] == "Pod"
-    }
+    submitted = {pod["metadata"]["name"]: pod["metadata"]["uid"] for pod in cluster.submit() if pod["kind"] == "Pod"}
     first = daemon(ready="/healthz")
     cluster.wait(lambda: cluster.bound() >= 100)
 
@@ -97,9 +93,7 @@ def test_a_leader_that_is_asked_to_stop_hands_the_lease_over(cluster: Cluster, d
     cluster.wait(lambda: cluster.leader() not in ("", old))
 
 
-def test_a_changed_configuration_is_used_and_a_broken_one_is_not(
-    cluster: Cluster, daemon: StartDaemon
-) -> None:
+def test_a_changed_configuration_is_used_and_a_broken_one_is_not(cluster: Cluster, daemon: StartDaemon) -> None:
     admits_only = CONFIGURATION.replace("enqueue, allocate, backfill", "enqueue")
     cluster.nodes(1, cpu=4)
     cluster.gang("one", pods=2, cpu=1)

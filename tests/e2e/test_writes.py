@@ -147,9 +147,7 @@ def test_a_namesake_of_the_victim_is_left_alone(cluster: Cluster, write: Write) 
     cluster.pod("p", node="n-0")
     cluster.submit()
 
-    [done] = write(
-        Evict(1, cluster.default_namespace, "p", "00000000-0000-0000-0000-000000000000", (), "gone")
-    )
+    [done] = write(Evict(1, cluster.default_namespace, "p", "00000000-0000-0000-0000-000000000000", (), "gone"))
 
     assert done.ok  # that very pod is not there any more
     assert "deletionTimestamp" not in pod(cluster, "p")["metadata"]
@@ -189,9 +187,7 @@ def test_a_podgroups_status_is_written_and_the_rest_left(cluster: Cluster, write
     assert kept["metadata"]["annotations"] == {"theirs": "kept", "volcano.sh/ours": "new"}
 
 
-def test_a_status_decided_on_an_old_podgroup_keeps_what_was_changed_since(
-    cluster: Cluster, write: Write
-) -> None:
+def test_a_status_decided_on_an_old_podgroup_keeps_what_was_changed_since(cluster: Cluster, write: Write) -> None:
     cluster.gang("g", pods=2)
     group = submitted(cluster, "PodGroup")
     old = group["metadata"]["resourceVersion"]
@@ -207,9 +203,7 @@ def test_a_status_decided_on_an_old_podgroup_keeps_what_was_changed_since(
     assert [each["type"] for each in kept["status"]["conditions"]] == ["Scheduled"]
 
 
-def test_a_queue_keeps_its_state_and_loses_what_is_not_allocated_any_more(
-    cluster: Cluster, write: Write
-) -> None:
+def test_a_queue_keeps_its_state_and_loses_what_is_not_allocated_any_more(cluster: Cluster, write: Write) -> None:
     cluster.queue("q", state="Open")
     cluster.submit()
 

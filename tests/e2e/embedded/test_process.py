@@ -1,0 +1,115 @@
+"""The daemon as a process among others: quiet when idle, talkative when asked."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+from tests.e2e.cluster import Cluster
+from tests.e2e.conftest import StartDaemon
+from tests.e2e.daemon import Daemon
+from vcsched.simulator.cluster import ApiServer
+
+READS = ("get", "list", "watch")
+
+
+def sessions(scheduler: Daemon) -> float:
+    """How many sessions have ended."""
+    found = re.search(r"^volcano_e2e_scheduling_latency_milliseconds_count (\S+)$", scheduler.metrics(), re.M)
+    assert found is not None
+    return float(found.group(1))
+
+
+def writes(server: ApiServer) -> Counter[str]:
+    """What was asked of the server so far, reads not counted."""
+    asked = server.requests().items()
+    return Counter({request: count for request, count in asked if not request.startswith(READS)})
+
+
+def run_sessions(cluster: Cluster, scheduler: Daemon, count: int) -> None:
+    goal = sessions(scheduler) + count
+    cluster.wait(lambda: sessions(scheduler) >= goal)
+
+
+def test_an_idle_scheduler_writes_nothing(server: ApiServer, cluster: Cluster, daemon: StartDaemon) -> None:
+    cluster.nodes(2, cpu=2)
+    cluster.gang("runs", pods=2, cpu=1)
+    cluster.gang("waits", pods=3, cpu=1, min_resources=None)
+    cluster.pod("bare", cpu=5)
+    cluster.submit()
+    scheduler = daemon()
+    cluster.wait(lambda: cluster.phase("runs") == "Running" and cluster.why("waits"))
+    cluster.wait(lambda: cluster.group("runs")["status"].get("running") == 2)
+    run_sessions(cluster, scheduler, 5)
+    before = writes(server)
+
+    run_sessions(cluster, scheduler, 10)
+
+    assert writes(server) - before == Counter()
+
+
+def test_explain_gives_the_one_reason_and_the_numbers(cluster: Cluster, daemon: StartDaemon) -> None:
+    cluster.nodes(2, cpu=2)
+    cluster.queue("research", weight=3, capability={"cpu": 20})
+    cluster.gang("wide", pods=9, cpu=1, queue="research", min_resources=None)
+    cluster.submit()
+    scheduler = daemon()
+    cluster.wait(lambda: cluster.why("wide"))
+
+    done = vcsched("explain", "podgroup", f"{cluster.default_namespace}/wide", "-o", "json", daemon=scheduler)
+    shown = vcsched("explain", "pg", f"{cluster.default_namespace}/wide", daemon=scheduler)
+    unknown = vcsched("explain", "podgroup", "nobody", daemon=scheduler)
+
+    answer = json.loads(done.stdout)
+    assert (answer["queue"], answer["gang"]["needs"], answer["gang"]["placed"]) == ("research", 9, 0)
+    assert answer["why"]["sentence"] in cluster.why("wide")
+    assert {"resource": "cpu", "used": "0", "limit": "20"} in answer["queueUsage"]["resources"]
+    assert "9 pods created, 0 placed, needs 9" in shown.stdout
+    assert (unknown.returncode, unknown.stderr) == (1, "Error: there is no podgroup default/nobody\n")
+
+
+def test_a_standby_is_ready_to_take_over_and_explains_nothing(cluster: Cluster, daemon: StartDaemon) -> None:
+    cluster.submit()
+    daemon("--leader-elect=true")
+    standby = daemon("--leader-elect=true")
+
+    done = vcsched("explain", "podgroup", "any", daemon=standby)
+
+    assert done.returncode == 1
+    assert "does not lead" in done.stderr
+
+
+def test_an_unknown_flag_ends_with_the_usage_and_status_2() -> None:
+    done = subprocess.run([program("vc-scheduler"), "--shedule-period=1s"], capture_output=True, text=True, check=False)
+
+    assert done.returncode == 2
+    assert done.stderr.startswith("Usage of vc-scheduler:")
+    assert done.stderr.endswith("unknown flag: --shedule-period\n")
+
+
+def test_a_server_that_does_not_answer_is_one_clear_line() -> None:
+    done = subprocess.run(
+        [program("vcsched"), "run", "--master=http://127.0.0.1:1", "--leader-elect=false"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 1
+    [line] = done.stderr.splitlines()
+    assert "cannot start" in line
+    assert "127.0.0.1" in line
+
+
+def vcsched(*arguments: str, daemon: Daemon) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "VCSCHED_DAEMON": daemon.healthz}
+    return subprocess.run([program("vcsched"), *arguments], capture_output=True, text=True, env=env, check=False)
+
+
+def program(name: str) -> str:
+    return str(Path(sys.executable).with_name(name))

@@ -6,7 +6,7 @@ import functools
 import json
 import lzma
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,8 @@ class Case:
 
     family: str
     name: str
-    data: dict[str, Any]
-    tiers: list[dict[str, Any]]
+    data: dict[str, Any] = field(repr=False)
+    tiers: list[dict[str, Any]] = field(repr=False)
 
     @property
     def expect(self) -> dict[str, Any]:

@@ -14,10 +14,10 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
-from vcsched.cache.verify import verify
 
 from vcsched.cache.cache import SchedulerCache
 from vcsched.cache.options import CacheOptions
+from vcsched.cache.verify import verify
 from vcsched.framework import update
 from vcsched.framework.conf import Configuration, parse
 from vcsched.framework.explain import why

@@ -40,12 +40,13 @@ def run(
     seed: int = 0,
     guide: Mapping[str, str] | None = None,
     unknown_phase: bool = False,
+    mended: bool = False,
 ) -> Outcome:
-    """One session of a case; `guide` as in Choices."""
+    """One session of a case; `guide` as in Choices, `unknown_phase` as in close, `mended` as in Session."""
     outcome = Outcome()
     if case.get("probe"):
-        outcome.scores, outcome.unfit = probe(Session(case, tiers, Choices(seed)))
-    session = Session(case, tiers, Choices(seed, guide))
+        outcome.scores, outcome.unfit = probe(Session(case, tiers, Choices(seed), mended))
+    session = Session(case, tiers, Choices(seed, guide), mended)
     for name in case["actions"]:
         if name not in ACTIONS:
             raise NotImplementedError(f"action {name}")

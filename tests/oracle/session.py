@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from . import hypernodes
@@ -36,9 +36,10 @@ READ_KINDS = {
 class Session(ExtensionPoints):
     """Everything an action or a plugin may read, and the decisions made so far."""
 
-    def __init__(self, case: Mapping[str, Any], tiers: list[Object], choices: Choices) -> None:
+    def __init__(self, case: Mapping[str, Any], tiers: list[Object], choices: Choices, mended: bool = False) -> None:
+        """`mended`: without the defects of the reference that we do not repeat (spec 06 §11 nos. 1-3)."""
         super().__init__()
-        self.case, self.choices = case, choices
+        self.case, self.choices, self.mended = case, choices, mended
         self.now = parse_time(case["now"]) if case.get("now") else datetime.datetime.now(datetime.UTC)
         options = case.get("options") or {}
         self.shard_mode: str = options.get("scheduler-sharding-mode", "none")
@@ -54,9 +55,7 @@ class Session(ExtensionPoints):
         self.total = total_of(node.allocatable for node in self.nodes.values())
         # the pods that the upstream filters see on a node, kept by the predicates plugin (spec 06 §2.5)
         self.view = {name: node.tasks() for name, node in self.nodes.items()}
-        # these two lists are made once a cycle and not kept up to date (spec 06 §11 no. 2)
-        self.nodes_with_affinity = [n for n in self.order if any(map(has_pod_affinity, self.view[n]))]
-        self.nodes_with_anti_affinity = [n for n in self.order if any(map(anti_affinity_terms, self.view[n]))]
+        self._nodes_at_open = (self._nodes_with(has_pod_affinity), self._nodes_with(anti_affinity_terms))
         self.topology = hypernodes.HyperNodes(self)
         self.tiers = []
         for tier in tiers:
@@ -69,6 +68,19 @@ class Session(ExtensionPoints):
                     self.warnings.append(f"plugin not supported: {entry['name']}")
         for plugin in self.plugins():
             plugin.open()
+
+    def _nodes_with(self, property_of: Callable[[Task], Any]) -> list[str]:
+        return [name for name in self.order if any(map(property_of, self.view[name]))]
+
+    @property
+    def nodes_with_affinity(self) -> list[str]:
+        """Nodes with a pod that has pod affinity, at the session's open: not kept up to date (06 §11 no. 2)."""
+        return self._nodes_with(has_pod_affinity) if self.mended else self._nodes_at_open[0]
+
+    @property
+    def nodes_with_anti_affinity(self) -> list[str]:
+        """The same for required anti-affinity."""
+        return self._nodes_with(anti_affinity_terms) if self.mended else self._nodes_at_open[1]
 
     def plugins(self) -> list[Plugin]:
         return [plugin for tier in self.tiers for _, plugin in tier]

@@ -36,6 +36,8 @@ class Predicates(Plugin):
 
     def pre_predicate(self, task: Task) -> None:
         task.filter_state = {}
+        if self.session.mended:
+            task.skipped_filters = set()
         no_selector = not task.pod_spec.get("nodeSelector")
         if self.on["NodeAffinity"] and no_selector and upstream.required_node_affinity(task) is None:
             task.skipped_filters.add("NodeAffinity")
@@ -98,6 +100,8 @@ class Predicates(Plugin):
     # ---- filters, in this order; reasons pile up until an unresolvable one (spec 06 §2.2)
 
     def predicate(self, task: Task, node: Node) -> Reasons:
+        if self.session.mended and task.filter_state:
+            self.pre_predicate(task)  # counts of now, also after evictions (spec 06 §11 no. 13)
         reasons: Reasons = []
         if node.kubernetes_allocatable.get("pods") <= len(self.session.view[node.name]):
             reasons.append((UNSCHEDULABLE, "node(s) pod number exceeded"))
@@ -170,7 +174,7 @@ class Predicates(Plugin):
     # ---- events keep the pods that the filters see (spec 06 §2.5)
 
     def on_allocate(self, task: Task) -> None:
-        if task.being_unevicted and self.on["VolumeBinding"]:
+        if task.being_unevicted and self.on["VolumeBinding"] and not self.session.mended:
             return  # reserving anew fails for a victim without state: it stays out of sight (06 §11 no. 3)
         if task not in self.session.view[task.node]:
             self.session.view[task.node].append(task)

@@ -7,6 +7,7 @@ cpu alone. The comparison is exact, and `pods` is no limit. Spec 05 §1.1 (`FIT`
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from vcsched.kube.keys import PODS
@@ -27,7 +28,9 @@ class Excess(NamedTuple):
         return self.taken + self.asked - self.limit
 
 
-def excesses(asked: Mapping[str, float], taken: Callable[[str], float], limit: Callable[[str], float]) -> list[Excess]:
+def excesses(
+    asked: Mapping[str, float], taken: Callable[[str], float], limit: Callable[[str], float]
+) -> list[Excess]:
     """The resources that do not fit, in the order of `asked`; `taken` and `limit` are asked by name."""
     found = []
     for name, amount in asked.items():
@@ -41,13 +44,16 @@ def excesses(asked: Mapping[str, float], taken: Callable[[str], float], limit: C
 
 def spell(found: Iterable[Excess], taken: str, of: str = "") -> str:
     """`cpu 96 of 100 used, 8 asked · memory …`; `taken` is the verb, `of` tells what the limit is."""
-    parts = []
-    for name, held, most, asked in found:
-        numbers = [human(name, amount) for amount in (held, most, asked)]
-        parts.append(f"{name} {numbers[0]} of {numbers[1]}{of} {taken}, {numbers[2]} asked")
-    return " · ".join(parts)
+    return " · ".join(_spell_one(excess, taken, of) for excess in found)
 
 
 def listed(text: str, word: str, found: Iterable[Excess]) -> str:
     """The reference's text: `queue resource quota insufficient: insufficient cpu, insufficient memory`."""
     return f"{text}: " + ", ".join(f"{word} {excess.name}" for excess in found)
+
+
+# in one session thousands of like jobs may be refused for the same reason
+@lru_cache(maxsize=1024)
+def _spell_one(excess: Excess, taken: str, of: str) -> str:
+    held, most, asked = (human(excess.name, amount) for amount in excess[1:])
+    return f"{excess.name} {held} of {most}{of} {taken}, {asked} asked"

@@ -74,10 +74,9 @@ class Overcommit(Plugin):
         return 0.0 if column is None else self._enlarged[column] - self._used[column]
 
     def _tell(self, job: Job, found: list[Excess]) -> None:
-        whole = []  # against the enlarged cluster, with what runs, as people reckon
-        for excess in found:
-            used = self._used_of(excess.name)
-            whole.append(excess._replace(taken=excess.taken + used, limit=excess.limit + used))
+        # against the enlarged cluster, with what runs, as people reckon
+        used = [self._used_of(excess.name) for excess in found]
+        whole = [Excess(e.name, e.taken + u, e.limit + u, e.asked) for e, u in zip(found, used, strict=True)]
         numbers = spell(whole, "used or promised", f" (the cluster times {self.factor:g})")
         sentence = f"cluster at its limit: {numbers}"
         self._ssn.refuse(job, "admission", sentence)

@@ -119,7 +119,8 @@ class Scheduler:
                 self.metrics.observe_action(action.name, time.perf_counter() - began)
         finally:
             ssn.close()
-        self.wake = ssn.wake
+        # jobs that wait for the clock are not asked again before, so an earlier session's wish stands
+        self.wake = min((at for at in (self.wake, ssn.wake) if at is not None), default=None)
         seconds = time.perf_counter() - start
         self.metrics.observe_cycle(seconds)
         return Report(seconds, cache.binder.sent - bound, cache.evictor.sent - evicted)

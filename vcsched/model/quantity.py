@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import sys
 from enum import Enum
+from fractions import Fraction
 from functools import lru_cache
 
 from vcsched.kube.objects import Quantity
@@ -54,6 +55,11 @@ def whole(quantity: Quantity) -> int:
     return _whole(quantity if isinstance(quantity, str) else _text(quantity))
 
 
+def exact(quantity: Quantity) -> Fraction:
+    """A quantity as it is written, neither rounded nor bounded. Raises `QuantityError`."""
+    return _exact(quantity if isinstance(quantity, str) else _text(quantity))
+
+
 def render(amount: float, unit: Unit) -> str:
     """An amount as canonical quantity text (`1500m`, `4`, `2Gi`); a fraction is cut towards zero."""
     number = _clamp(int(max(MIN_INT, min(MAX_INT, amount))))
@@ -94,7 +100,18 @@ def _text(number: float) -> str:
     return repr(number)
 
 
+@lru_cache(maxsize=1 << 12)
+def _exact(text: str) -> Fraction:
+    return Fraction(*_ratio(text, 1))
+
+
 def _scaled(text: str, factor: int) -> int:
+    top, bottom = _ratio(text, factor)
+    return _clamp(-(-top // bottom) if top >= 0 else top // bottom)
+
+
+def _ratio(text: str, factor: int) -> tuple[int, int]:
+    """A quantity times `factor` as a fraction with a positive bottom."""
     parts = _GRAMMAR.fullmatch(text) if len(text) <= _LONGEST else None
     if parts is None:
         shown = text if len(text) <= 40 else text[:40] + "…"
@@ -110,8 +127,7 @@ def _scaled(text: str, factor: int) -> int:
         bound = 2 * _LONGEST
         power = _DECIMAL[parts["decimal"]] if parts["decimal"] else _power(parts["power"], bound)
         top, bottom = (top * 10**power, bottom) if power >= 0 else (top, bottom * 10**-power)
-    size = -(-top // bottom)
-    return _clamp(-size if parts["sign"] == "-" else size)
+    return (-top if parts["sign"] == "-" else top), bottom
 
 
 def _power(text: str | None, bound: int) -> int:

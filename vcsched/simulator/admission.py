@@ -18,6 +18,23 @@ _NAME = re.compile(r"[a-z0-9]([-a-z0-9.:]*[a-z0-9])?")
 _LOOSE_NAMES = {"events", "leases.coordination.k8s.io"}
 _CHANGEABLE = ("tolerations", "schedulingGates", "activeDeadlineSeconds", "terminationGracePeriodSeconds")
 _BUILT_IN_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+_SHAPES: tuple[tuple[str, str, type], ...] = (
+    ("", "spec", dict),
+    ("", "status", dict),
+    ("metadata", "name", str),
+    ("metadata", "generateName", str),
+    ("metadata", "namespace", str),
+    ("metadata", "labels", dict),
+    ("metadata", "annotations", dict),
+    ("metadata", "ownerReferences", list),
+    ("spec", "nodeName", str),
+    ("spec", "containers", list),
+    ("spec", "initContainers", list),
+    ("spec", "schedulingGates", list),
+    ("spec", "subGroupPolicy", list),
+    ("status", "conditions", list),
+)
+_WORDS: dict[type, str] = {dict: "an object", list: "a list of objects", str: "a text"}
 PRIORITY_CLASSES = "priorityclasses.scheduling.k8s.io"
 
 
@@ -32,6 +49,32 @@ def check_name(resource: Resource, name: str) -> None:
             kind=resource.kind,
             name=name,
         )
+
+
+def check_shape(resource: Resource, obj: Obj) -> None:
+    """ApiError 400 where the object is not even shaped as its kind; nulls are dropped, as the real server does."""
+    for home, field, kind in _SHAPES:
+        part = obj.get(home) if home else obj
+        if not isinstance(part, dict) or field not in part:
+            continue
+        if part[field] is None:
+            del part[field]
+        elif not isinstance(part[field], kind):
+            path = f"{home}.{field}" if home else field
+            raise _misshapen(resource, obj, f"{path} is {part[field]!r:.100}; it must be {_WORDS[kind]}")
+        elif kind is list and not all(isinstance(each, dict) for each in part[field]):
+            raise _misshapen(resource, obj, f"{home}.{field} must be a list of objects")
+    for owner in obj["metadata"].get("ownerReferences", ()):
+        if not isinstance(owner.get("uid"), str) or not isinstance(owner.get("name"), str):
+            raise _misshapen(resource, obj, f"metadata.ownerReferences has {owner!r:.100}; it needs name and uid")
+    for field in ("labels", "annotations"):
+        for key, value in obj["metadata"].get(field, {}).items():
+            if not isinstance(value, str):
+                raise _misshapen(resource, obj, f"metadata.{field}[{key}] is {value!r:.100}; it must be a text")
+
+
+def _misshapen(resource: Resource, obj: Obj, why: str) -> ApiError:
+    return ApiError(400, f"{resource.kind} {obj['metadata'].get('name', '')}: {why}")
 
 
 def on_create(store: Store, resource: Resource, obj: Obj, now: str) -> None:

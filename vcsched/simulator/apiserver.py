@@ -8,6 +8,7 @@ only. Server-side apply is answered 415, on which kubectl explains itself.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import Counter
 from typing import Any
 
@@ -25,6 +26,7 @@ from vcsched.simulator.selectors import selector
 from vcsched.simulator.store import Obj, Store, Version
 from vcsched.simulator.watch import Stream
 
+logger = logging.getLogger(__name__)
 _encode = msgspec.json.encode
 _decode = msgspec.json.decode
 _BOUND = _encode({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201})
@@ -53,6 +55,9 @@ class Api:
         except ApiError as error:
             headers = {"Retry-After": str(error.retry_after_s)} if error.retry_after_s else None
             return _json(error.status(), error.code, headers)
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            logger.exception("%s %s", request.method, request.raw_path)
+            return _json(ApiError(500, f"the simulator could not handle this: {error}").status(), 500)
 
     # ---------------------------------------------------------------- kinds
 

@@ -39,6 +39,7 @@ from vcsched.simulator.store import Obj, Store
 
 T = TypeVar("T")
 _START_TIMEOUT_S = 30
+_LARGEST_BODY = 3 * 1024 * 1024  # the real server's limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +80,12 @@ class Simulation:
 
     async def start(self) -> None:
         """Listen. OSError if the address is taken."""
-        self._web = web.Server(self.api.handle, handler_cancellation=True, access_log=None)
         loop = asyncio.get_running_loop()
+
+        def request(*parts: Any) -> web.BaseRequest:
+            return web.BaseRequest(*parts, loop, client_max_size=_LARGEST_BODY)
+
+        self._web = web.Server(self.api.handle, request_factory=request, handler_cancellation=True, access_log=None)
         self._server = await loop.create_server(self._web, self.settings.host, self.settings.port, backlog=1024)
         self.port = self._server.sockets[0].getsockname()[1]
         self._tasks = [asyncio.create_task(part.run()) for part in self._stand_ins]

@@ -85,6 +85,7 @@ class Registry:
             raise ApiError(404, f"{what}: kind {obj.get('kind')!r} of {obj.get('apiVersion')!r} is not served here")
         if resource.namespaced:
             meta.setdefault("namespace", "default")
+        admission.check_shape(resource, obj)
         meta.setdefault("uid", str(uuid.uuid4()))
         meta.setdefault("creationTimestamp", self.now())
         admission.defaults(resource, obj)
@@ -93,9 +94,10 @@ class Registry:
 
     def create(self, resource: Resource, namespace: str, obj: Obj, *, dry_run: bool = False) -> Version:
         """Store a new object; `obj` becomes the registry's own."""
-        meta = obj.get("metadata")
+        meta = obj.get("metadata") if isinstance(obj, dict) else None
         if not isinstance(meta, dict):
             raise ApiError(400, f"{resource.kind} without metadata: give metadata.name or metadata.generateName")
+        admission.check_shape(resource, obj)
         if resource.namespaced:
             if meta.setdefault("namespace", namespace) != namespace:
                 raise ApiError(
@@ -196,6 +198,7 @@ class Registry:
             elif resource.status:
                 made.pop("status", None)
             made["metadata"] = {**given, **_kept(was)}
+            admission.check_shape(resource, made)
             admission.defaults(resource, made)
             if resource is PODS:
                 admission.check_pod_update(old.obj, made)

@@ -15,7 +15,10 @@ decides how long the answer is kept:
     reads="candidates"  (scores) the set of nodes that are being compared; never kept
     reads="any"         anything else; never kept, always right (the default)
 
-A kept answer may depend on the shape and the node, never on the queue or job.
+A kept answer may depend on the shape and the node, never on the queue or job. What of the pod it reads
+beyond the built-in fields must be in `shape_key`, or pods that differ in it share an answer. Answers are
+kept over sessions while the same functions are registered, so register methods of the plugin or functions
+of the module: a lambda or a partial is a new function each time.
 """
 
 from __future__ import annotations

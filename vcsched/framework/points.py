@@ -40,7 +40,7 @@ A plugin entry whose switch for a point is off is not heard there. Ways to combi
 | hyper_node_order | (SubJob, {name: nodes}) -> {name: float} | Each, summed | enabledHyperNodeOrder |
 | gradient_for_[sub_]job | (job, hypernode, purpose) -> hypernode lists | First | enabledHyperNodeGradient |
 | simulate_[add, remove]_task | (state, preemptor, task, node) -> Fit or None | FirstFailure | either of two |
-| simulate_predicate | (state, task, node) -> Fit or None | FirstFailure | enablePredicate |
+| simulate_predicate | (Ask of the preemptor, node) -> Fit or None | FirstFailure | enablePredicate |
 | target_job | jobs -> Job or None | First | enableTargetJob |
 | reserved_nodes | () -> None | Each | enableReservedNodes |
 | binding | (Task) -> annotations for the bind, or None | Each, merged | none |
@@ -280,7 +280,24 @@ class Victims(Point[VictimFunction]):
 
 
 class Union(Point[Callable[[Sequence["Task"]], Iterable["Task"]]]):
+    """Victims named by plugins, less those that other plugins protect."""
+
+    def __init__(self, registry: Registry, *switches: str) -> None:
+        super().__init__(registry, *switches)
+        self._protectors: list[Callable[[Sequence[Task]], Sequence[Task]]] = []
+
+    def protect(self, plugin: Plugin, function: Callable[[Sequence[Task]], Sequence[Task]]) -> None:
+        """`function(victims)` gives those that may go; asked last, whatever the plugin's tier."""
+        if self._opening(plugin) is not None:
+            self._protectors.append(function)
+
     def __call__(self, tasks: Sequence[Task]) -> list[Task]:
+        victims: Sequence[Task] = self._named(tasks)
+        for protector in self._protectors:
+            victims = protector(victims)
+        return list(victims)
+
+    def _named(self, tasks: Sequence[Task]) -> list[Task]:
         chosen: dict[str, Task] = {}
         tier = -1
         for entry in self.registered:
@@ -346,7 +363,8 @@ class Filters(Point[Callable[..., Any]]):
     ) -> None:
         """`function(task, node) -> Fit | None`, or `vector(ask, nodes, verdict) -> None`, or both (equal).
 
-        `applies(ask) -> bool` False means that the filter cannot fail for this shape and is not asked.
+        `applies(ask) -> bool` False means that the filter cannot fail for this shape and is not asked; it is
+        found out once a shape, so it must not depend on nodes or pods.
         `version(ask)` belongs to reads="pods": the answer is kept while it stays the same.
         """
         opening = self._opening(plugin)

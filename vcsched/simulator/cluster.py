@@ -82,8 +82,8 @@ class Simulation:
         """Listen. OSError if the address is taken."""
         loop = asyncio.get_running_loop()
 
-        def request(*parts: Any) -> web.BaseRequest:
-            return web.BaseRequest(*parts, loop, client_max_size=_LARGEST_BODY)
+        def request(message: Any, payload: Any, protocol: Any, writer: Any, task: Any) -> web.BaseRequest:
+            return web.BaseRequest(message, payload, protocol, writer, task, loop, client_max_size=_LARGEST_BODY)
 
         self._web = web.Server(self.api.handle, request_factory=request, handler_cancellation=True, access_log=None)
         self._server = await loop.create_server(self._web, self.settings.host, self.settings.port, backlog=1024)

@@ -22,6 +22,8 @@ class Conformance(Plugin):
         ssn.preemptable.add(self, not_critical)
         ssn.reclaimable.add(self, not_critical)
         ssn.unified_evictable.add(self, not_critical)
+        if ssn.compat.victim_veto == "protective":
+            ssn.victim_tasks.protect(self, lambda victims: not_critical(None, victims)[0])
 
 
 def not_critical(evictor: Any, candidates: Sequence[Task]) -> tuple[Sequence[Task], int]:

@@ -28,9 +28,7 @@ class Excess(NamedTuple):
         return self.taken + self.asked - self.limit
 
 
-def excesses(
-    asked: Mapping[str, float], taken: Callable[[str], float], limit: Callable[[str], float]
-) -> list[Excess]:
+def excesses(asked: Mapping[str, float], taken: Callable[[str], float], limit: Callable[[str], float]) -> list[Excess]:
     """The resources that do not fit, in the order of `asked`; `taken` and `limit` are asked by name."""
     found = []
     for name, amount in asked.items():

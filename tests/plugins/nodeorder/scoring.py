@@ -7,15 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from tests.harness import wire
 from vcsched.cache.picture import Picture
 from vcsched.columns.table import FloatArray
 from vcsched.framework.plugin import Ask, Nodes, OneNode
 from vcsched.kube.objects import PodSpec
 from vcsched.model.form import Form, Shape
-from vcsched.model.node import Node
 from vcsched.model.task import Request
-from vcsched.simulator.world import World
 
 Row = dict[str, dict[str, float]]
 """Column of the node table -> resource name -> amount."""
@@ -24,9 +21,8 @@ Row = dict[str, dict[str, float]]
 def picture_of(rows: list[Row]) -> Picture:
     """Nodes with these amounts; `view_nonzero` holds what the scorers take pods to use."""
     picture = Picture()
-    world = World()
-    for number, row in enumerate(rows):
-        picture.new_node_row(Node(wire(world.node(f"n{number}")), picture.nodes.new_row()))
+    for row in rows:
+        number = picture.nodes.new_row()
         for amounts in row.values():
             for name in amounts:
                 picture.space.column(name)

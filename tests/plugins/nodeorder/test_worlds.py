@@ -45,7 +45,7 @@ ROW = st.fixed_dictionaries(
 
 
 @pytest.mark.parametrize("name", SCORES)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(rows=st.lists(ROW, min_size=1, max_size=6), asked=AMOUNTS, nonzero=st.tuples(CPU_AMOUNT, MEMORY_AMOUNT))
 def test_a_formula_gives_the_same_on_arrays_and_on_numbers(
     name: str, rows: list[Row], asked: dict[str, float], nonzero: tuple[float, float]

@@ -158,7 +158,7 @@ SOME = st.dictionaries(st.sampled_from(sorted(SHORT)), AMOUNT)
 WANT = st.builds(Want, weight=st.integers(0, 9), request=SOME, guarantee=SOME, capability=SOME)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(total=SOME, wants=st.lists(WANT, min_size=1, max_size=20))
 def test_what_queues_deserve_is_what_the_plain_algorithm_gives_to_the_last_bit(
     total: dict[str, float], wants: list[Want]

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from vcsched.actions._waiting import waiting_tasks
 from vcsched.columns.live import LiveQueue
 from vcsched.framework import victims
@@ -15,6 +17,7 @@ from vcsched.framework.dryrun import TopologyAware
 from vcsched.model.status import EVICTABLE, UNRESOLVABLE
 
 if TYPE_CHECKING:
+    from vcsched.columns.table import IntArray
     from vcsched.framework.plugin import Ask
     from vcsched.framework.session import Session
     from vcsched.framework.statement import Statement
@@ -33,6 +36,8 @@ class Preempt:
         arguments = ssn.argument(self.name)
         aware = arguments.bool("enableTopologyAwarePreemption", False)
         dry_run = TopologyAware(ssn, arguments) if aware else None
+        self._closed: dict[tuple[str, str], IntArray] = {}  # (job, role) -> rows closed to an earlier task of it
+        self._keeps_errors = ssn.compat.role_skip and arguments.bool("predicateErrorCacheEnable", True)
         starving = self._starving(ssn)
         jobs_of: dict[str, LiveQueue[Job]] = {}
         queues: LiveQueue[Queue] = LiveQueue(ssn.queue_less)
@@ -101,12 +106,25 @@ class Preempt:
         ask = ssn.pipeline.ask(task)
         if not self._eligible(ssn, ask) or ssn.pre_predicate(task) is not None:
             return False
-        rows = victims.rows_to_try(ssn, ask)
+        rows = self._rows(ssn, ask)
         if not len(rows):
             return False
         if dry_run is not None:
             return dry_run.attempt(ask, rows, parent, wanted)
         return any(self._on_node(ssn, ask, int(row), parent, wanted) for row in ssn.pipeline.ranked(ask, rows))
+
+    def _rows(self, ssn: Session, ask: Ask) -> IntArray:
+        """Rows to try. The reference keeps what a node said to one task for the later ones of its role, whatever
+        has been evicted since (spec 03 §8.5)."""
+        rows = victims.rows_to_try(ssn, ask)
+        task = ask.task
+        if not self._keeps_errors or not task.role:
+            return rows
+        key = (task.job_key, task.role)
+        before = self._closed.get(key)
+        closed = np.setdiff1d(np.arange(ssn.node_table.n), ssn.pipeline.tolerable(ask))
+        self._closed[key] = closed if before is None else np.union1d(before, closed)
+        return rows if before is None else np.setdiff1d(rows, before)
 
     def _on_node(self, ssn: Session, ask: Ask, row: int, parent: Statement, wanted: TaskTest) -> bool:
         task, node = ask.task, ssn.world.node_at[row]
@@ -118,9 +136,7 @@ class Preempt:
         if not victims.has_room(ssn, task, node, allowed):
             return False
 
-        def enough() -> bool:
-            return victims.fits_now(ssn, ask, node, queue)
-
+        enough = victims.fit_test(ssn, ask, node, queue)
         statement = ssn.statement()
         gone = victims.evict_until(ssn, statement, task, allowed, enough, self.name)
         if gone is not None and not ssn.compat.preempt_no_reprieve:

@@ -114,7 +114,7 @@ class Reclaim:
     def _test(self, ssn: Session, ask: Ask, node: Node, queue: Queue) -> victims.Test:
         if ssn.compat.evict_unchecked:
             return lambda: victims.has_room(ssn, ask.task, node)
-        return lambda: victims.fits_now(ssn, ask, node, queue)
+        return victims.fit_test(ssn, ask, node, queue)
 
     def _may_go(self, victim: Task, job: Job) -> bool:
         other = victim.job

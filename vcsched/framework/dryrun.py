@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from vcsched.framework.statement import Statement
     from vcsched.framework.victims import TaskTest
     from vcsched.model.node import Node
+    from vcsched.model.queue import Queue
     from vcsched.model.task import Task
 
 REASON = "preempt"
@@ -77,14 +78,26 @@ class TopologyAware:
         if not allowed or not victims.has_room(ssn, task, node, allowed):
             return []
         trial = ssn.statement()
-
-        def enough() -> bool:
-            return victims.fits_now(ssn, ask, node, queue)
-
+        enough = self._test(ask, node, queue)
         gone = victims.evict_until(ssn, trial, task, allowed, enough, REASON)
         kept = victims.reprieve(trial, gone, enough, REASON) if gone else []
         trial.rollback()
         return kept
+
+    def _test(self, ask: Ask, node: Node, queue: Queue) -> victims.Test:
+        """All filters, or under the reference's rules only those that simulate, and as they were before the first
+        eviction where no plugin follows it."""
+        ssn = self._ssn
+        if not ssn.compat.evict_unchecked:
+            return victims.fit_test(ssn, ask, node, queue)
+        refused = not ssn.simulate_remove_task and ssn.simulate_predicate(ask, node) is not None
+
+        def fits() -> bool:
+            if refused or not ssn.allocatable(queue, ask.task) or not victims.has_room(ssn, ask.task, node):
+                return False
+            return ssn.simulate_predicate(ask, node) is None
+
+        return fits
 
     def _cost(self, candidate: Candidate) -> tuple[object, ...]:
         """Lowest priority of the first victim, lowest sum, fewest, and those that started last."""

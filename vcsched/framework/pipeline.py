@@ -213,8 +213,9 @@ class Pipeline:
             self._records[ask.shape] = (state.changed, room, record)
         return record
 
-    def reasons_at(self, ask: Ask, row: int, *, room: bool) -> list[tuple[int, str]]:
-        """(code, reason) pairs of one node, as the first failing plugin gives them."""
+    def reasons_at(self, ask: Ask, row: int, *, room: bool, skip_pods: bool = False) -> list[tuple[int, str]]:
+        """(code, reason) pairs of one node, as the first failing plugin gives them; with `skip_pods` without the
+        filters that read pods of the whole cluster."""
         state = self.state(ask)
         if room and not state.future_ok[row]:
             return [(UNSCHEDULABLE, f"Insufficient {self._short(state, row)}")]
@@ -222,13 +223,17 @@ class Pipeline:
             found = []
             for column in columns:
                 code = int(column.codes[row])
-                if code:
+                if code and not (skip_pods and column.filter.reads == "pods"):
                     found.append((code, column.texts[column.reasons[row] - 1]))
                     if code != UNSCHEDULABLE:
                         break
             if found:
                 return found
         return []
+
+    def pods_refuse(self, ask: Ask, row: int) -> bool:
+        """Whether a filter that reads pods of the whole cluster refuses this node."""
+        return any(c.codes[row] for c in self.state(ask).live_filters if c.filter.reads == "pods")
 
     def _short(self, state: ShapeState, row: int) -> str:
         future = self.picture.nodes.future_cells

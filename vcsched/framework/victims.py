@@ -61,12 +61,22 @@ def has_room(ssn: Session, task: Task, node: Node, more: Sequence[Task] = ()) ->
     return True
 
 
-def fits_now(ssn: Session, ask: Ask, node: Node, queue: Queue, *, filters: bool = True) -> bool:
-    """Whether the task could be promised the node as it stands: queue share, room, all filters."""
-    task = ask.task
-    if not ssn.allocatable(queue, task) or not has_room(ssn, task, node):
-        return False
-    return not filters or not ssn.pipeline.reasons_at(ask, node.row, room=False)
+def fit_test(ssn: Session, ask: Ask, node: Node, queue: Queue) -> Test:
+    """Whether the task could be promised the node as it stands: queue share, room, all filters.
+
+    The reference does not see what an eviction changes for pod affinity and spread: under its rules what those
+    filters said before the first eviction stays.
+    """
+    pipeline, task, row = ssn.pipeline, ask.task, node.row
+    frozen = ssn.compat.evict_unchecked
+    refused = frozen and pipeline.pods_refuse(ask, row)
+
+    def fits() -> bool:
+        if refused or not ssn.allocatable(queue, task) or not has_room(ssn, task, node):
+            return False
+        return not pipeline.reasons_at(ask, row, room=False, skip_pods=frozen)
+
+    return fits
 
 
 # ---------------------------------------------------------------- order

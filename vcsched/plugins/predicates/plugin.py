@@ -54,6 +54,10 @@ class Predicates(Plugin):
             add(self, vector=ports.refuse, reads="room", applies=ports.applies)
         if self._pod_affinity is not None:
             self._pod_affinity.register(self, ssn)
+            # the columns follow a dry run by themselves: nothing is to be done when a task is taken off or put back
+            ssn.simulate_add_task.add(self, _nothing)
+            ssn.simulate_remove_task.add(self, _nothing)
+            ssn.simulate_predicate.add(self, self._pod_affinity.simulated)
         if self._spread is not None:
             self._spread.register(self, ssn)
 
@@ -83,6 +87,10 @@ ACCEPTED = (
     "dynamicresources.filterTimeoutSeconds",
 )
 """Arguments without an effect here: pods with claims are not placed at all. Known, so nobody is warned."""
+
+
+def _nothing(*_: object) -> None:
+    """A simulation hook with nothing to do."""
 
 
 def _failed(name: str, message: str) -> Fit:

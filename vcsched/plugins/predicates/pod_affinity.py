@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vcsched.framework.plugin import Ask, Form, Nodes, Plugin, Verdict
+from vcsched.framework.plugin import Ask, Fit, Form, Nodes, Plugin, Verdict
+from vcsched.model.node import Node
 from vcsched.model.status import UNRESOLVABLE, UNSCHEDULABLE
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ class PodAffinityFilter:
     """Made once per plugin object, since kept columns last while the same functions are registered."""
 
     def register(self, plugin: Plugin, ssn: Session) -> None:
+        self._world = ssn.world
         self._counters = ssn.world.counters
         ssn.predicate.add(plugin, vector=self.refuse, reads="pods", applies=self.applies, version=self.version)
 
@@ -53,14 +55,22 @@ class PodAffinityFilter:
             # the first of its kind may start anywhere, else it would wait for itself
             fits = has_keys if needs.may_start and not somewhere else met
             verdict.fail(~fits, AFFINITY, UNRESOLVABLE)
-        for counted in needs.apart:
-            domains = topology.by_label(counted.topology_key)
-            sums = counted.question.tally.per_domain(domains)
-            verdict.fail(sums[domains.of[nodes.rows]] > 0, ANTI_AFFINITY, UNSCHEDULABLE)
-        for term in relations.keep_off:
-            domains = topology.by_label(term.topology_key)
-            sums = term.tally.per_domain(domains)
-            verdict.fail(sums[domains.of[nodes.rows]] > 0, EXISTING, UNSCHEDULABLE)
+        apart = [(counted.question.tally, counted.topology_key, ANTI_AFFINITY) for counted in needs.apart]
+        existing = [(term.tally, term.topology_key, EXISTING) for term in relations.keep_off]
+        for tally, key, reason in apart + existing:
+            if tally.rows:
+                domains = topology.by_label(key)
+                taken = tally.per_domain(domains) > 0
+                verdict.fail(taken[domains.of[nodes.rows]], reason, UNSCHEDULABLE)
+
+    def simulated(self, ask: Ask, node: Node) -> Fit | None:
+        """This filter alone on one node, as topology-aware preemption asks it (spec 06 §2.6)."""
+        if not self.applies(ask):
+            return None
+        verdict = Verdict(1, [])
+        self.refuse(ask, Nodes(self._world, np.array([node.row]), 1), verdict)
+        code = int(verdict.codes[0])
+        return Fit(code, verdict.texts[verdict.reasons[0] - 1]) if code else None
 
     def problem(self, form: Form) -> str:
         """Why the terms of the pod cannot be read, or ""."""

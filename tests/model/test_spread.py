@@ -20,10 +20,11 @@ from vcsched.model.spread import (
     final_scores,
     fits_skew,
     least_count,
-    raw_scores,
     serves,
     spread_of,
     topology_weight,
+    weighed,
+    whole,
 )
 
 WEB = LabelSelector(match_labels={"app": "web"})
@@ -99,9 +100,7 @@ def test_match_label_keys_take_the_pods_own_values_and_pass_over_absent_ones() -
 def test_a_selector_that_cannot_be_read_is_told_with_its_place() -> None:
     broken = LabelSelector(match_expressions=(LabelSelectorRequirement(key="app", operator="Near"),))
     said = spread(constraint(), constraint(broken, soft=True))
-    assert said.error.startswith(
-        "topologySpreadConstraints[1].labelSelector.matchExpressions[0]: operator is"
-    )
+    assert said.error.startswith("topologySpreadConstraints[1].labelSelector.matchExpressions[0]: operator is")
 
 
 def test_a_pod_without_constraints_is_spread_softly_over_hosts_and_zones() -> None:
@@ -157,9 +156,10 @@ def test_a_domain_may_be_ahead_by_the_skew() -> None:
 
 
 def test_raw_scores_weigh_counts_and_round_halves_up() -> None:
-    counts = [np.array([0, 1, 5]), np.array([1, 0, 3])]
-    assert raw_scores(counts, [0.5, 1.0], [1, 3]).tolist() == [3, 3, 8]
-    assert raw_scores([np.array([1, 3])], [0.5], [1]).tolist() == [1, 2]
+    total = weighed(np.array([0, 1, 5]), 0.5, 1) + weighed(np.array([1, 0, 3]), 1.0, 3)
+    assert total.tolist() == [3.0, 2.5, 7.5]
+    assert whole(total).tolist() == [3, 3, 8]
+    assert whole(np.array([0.5, 1.49])).tolist() == [1, 1]
 
 
 def test_more_domains_weigh_more() -> None:
@@ -167,17 +167,17 @@ def test_more_domains_weigh_more() -> None:
 
 
 def test_the_emptiest_zone_wins() -> None:
-    raw = raw_scores([np.array([2, 1, 0])], [topology_weight(3)], [1])
+    raw = whole(weighed(np.array([2, 1, 0]), topology_weight(3), 1))
     final = final_scores(raw, np.zeros(3, dtype=bool))
     assert final.argmax() == 2
     assert final.tolist() == [0, 33, 100]
 
 
 def test_ignored_candidates_score_nothing_and_do_not_count() -> None:
-    raw = np.array([9, 2, 4])
+    raw = np.array([9.0, 2.0, 4.0])
     assert final_scores(raw, np.array([True, False, False])).tolist() == [0, 100, 50]
     assert final_scores(raw, np.ones(3, dtype=bool)).tolist() == [0, 0, 0]
-    assert final_scores(np.zeros(2, dtype=np.int64), np.array([False, True])).tolist() == [100, 0]
+    assert final_scores(np.zeros(2), np.array([False, True])).tolist() == [100, 0]
 
 
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=6))

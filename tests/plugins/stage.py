@@ -49,6 +49,7 @@ class PlainSession:
         return list(self.nodes)
 
     nodes_with_affinity = nodes_with_anti_affinity = order
+    mended = True
 
 
 class Scores(Plugin):

@@ -10,26 +10,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Generic, Protocol, TypeVar
 
-from vcsched.model.selectors import Labels, Selector
+from vcsched.model.selectors import LabelRule, Labels, Selector
 
 T = TypeVar("T")
 
-_Filed = dict[T, Selector]
+_Drawer = dict[T, LabelRule | None]
+"""The things of one place, with what else their selectors ask; None: nothing."""
 
 
 class SelectorIndex(Generic[T]):
     """Things with a selector each; `find` gives those that mean a pod."""
 
     def __init__(self) -> None:
-        self._by_key: dict[str, dict[tuple[str | None, str], _Filed[T]]] = {}
-        self._loose: dict[str | None, _Filed[T]] = {}  # by namespace: selectors without such a pair
+        self._by_key: dict[str, dict[tuple[str | None, str], _Drawer[T]]] = {}
+        self._loose: dict[str | None, _Drawer[T]] = {}  # by namespace: selectors without such a pair
 
     def __bool__(self) -> bool:
         return any(self._by_key.values()) or bool(self._loose)
 
     def add(self, selector: Selector, thing: T) -> None:
+        rest = None if len(selector.rule.requirements or ()) == (selector.index_key is not None) else selector.rule
         for drawers, place in self._places(selector):
-            drawers.setdefault(place, {})[thing] = selector
+            drawers.setdefault(place, {})[thing] = rest
 
     def remove(self, selector: Selector, thing: T) -> None:
         for drawers, place in self._places(selector):
@@ -37,7 +39,7 @@ class SelectorIndex(Generic[T]):
             if not drawers[place]:
                 del drawers[place]
 
-    def _places(self, selector: Selector) -> Iterator[tuple[dict[Any, _Filed[T]], Any]]:
+    def _places(self, selector: Selector) -> Iterator[tuple[dict[Any, _Drawer[T]], Any]]:
         """The drawers in which a selector lies; none if it means nobody."""
         if selector.is_nobody:
             return
@@ -51,20 +53,20 @@ class SelectorIndex(Generic[T]):
     def find(self, namespace: str, labels: Labels) -> list[T]:
         """All things whose selector means a pod with these labels in this namespace."""
         found: list[T] = []
-        for key, values in self._by_key.items():
+        for key, drawers in self._by_key.items():
             value = labels.get(key)
-            if value is None:
-                continue
-            for place in (namespace, None):
-                drawer = values.get((place, value))
-                if drawer:
-                    found += [thing for thing, selector in drawer.items() if selector.matches(labels)]
+            if value is not None:
+                _take(found, labels, drawers.get((namespace, value)))
+                _take(found, labels, drawers.get((None, value)))
         if self._loose:
-            for place in (namespace, None):
-                drawer = self._loose.get(place)
-                if drawer:
-                    found += [thing for thing, selector in drawer.items() if selector.matches(labels)]
+            _take(found, labels, self._loose.get(namespace))
+            _take(found, labels, self._loose.get(None))
         return found
+
+
+def _take(found: list[T], labels: Labels, drawer: _Drawer[T] | None) -> None:
+    if drawer:
+        found += [thing for thing, rest in drawer.items() if rest is None or rest.matches(labels)]
 
 
 class Labelled(Protocol):

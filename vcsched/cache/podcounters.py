@@ -13,22 +13,13 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from vcsched.cache.labelindex import PodIndex, SelectorIndex
-from vcsched.cache.podrelations import (
-    NO_NEEDS,
-    Counted,
-    Needs,
-    PlacedPod,
-    Question,
-    Relations,
-    SpreadBy,
-    Term,
-)  # fmt: skip
-from vcsched.cache.topology import Inclusion, Topology
+from vcsched.cache.podneeds import PodNeeds
+from vcsched.cache.podrelations import NO_NEEDS, Needs, PlacedPod, Question, Relations, Term
+from vcsched.cache.topology import Topology
 from vcsched.cache.workloads import WorkloadSelectors
 from vcsched.columns.counters import Clock
 from vcsched.model.pod_affinity import PodAffinityRule, PodTerm, pod_affinity_rule
-from vcsched.model.selectors import NOBODY, LabelRule, Labels, Selector
-from vcsched.model.spread import Constraint, spread_of
+from vcsched.model.selectors import LabelRule, Selector
 
 if TYPE_CHECKING:
     from vcsched.cache.picture import Picture
@@ -51,7 +42,6 @@ class PodCounters:
         self.topology = Topology(picture, self._clock)
         self.version = 0
         self.active = False  # something is counted
-        self._spreads_by_default = False
         self._workloads = WorkloadSelectors(picture)
         self._pods: PodIndex[PlacedPod] = PodIndex()
         self._numbers = count()
@@ -60,8 +50,7 @@ class PodCounters:
         self._terms: dict[tuple[Selector, str, int], Term] = {}
         self._meant: SelectorIndex[Term] = SelectorIndex()
         self._term_of: dict[int, Term] = {}
-        self._number_of_needs: dict[Needs, int] = {}
-        self._needs_of: dict[int, Needs] = {}
+        self._needs = PodNeeds(self._question, self.rule_of, self._workloads, self._numbers)
         self._relations: dict[frozenset[int], Relations] = {NOTHING: Relations((), NO_NEEDS)}
         self._rules: dict[Form, PodAffinityRule] = {}
         self._by_namespace_labels = False  # some rule found its namespaces by their labels
@@ -108,19 +97,20 @@ class PodCounters:
         if self._by_namespace_labels:
             self._by_namespace_labels = False
             self._rules.clear()
+            self._needs.forget_wishes()
             self._scopes_are_old = True
             self.version += 1
 
     def workload_changed(self, namespace: str) -> None:
         """A Service or workload controller of a namespace came, went, or selects other pods."""
         self._workloads.changed(namespace)
-        if self._spreads_by_default:
+        if self._needs.spreads_by_default:
             self.version += 1
 
     def use_default_spread(self) -> None:
         """Somebody scores the spread of pods that declare no constraint: from now on they are counted."""
-        if not self._spreads_by_default:
-            self._spreads_by_default = True
+        if not self._needs.spreads_by_default:
+            self._needs.spreads_by_default = True
             self.version += 1
 
     def rebuild(self) -> None:
@@ -140,9 +130,9 @@ class PodCounters:
         if self._scopes_are_old:
             self._find_scopes()
         numbers: list[int] = []
-        needs = self._needs(task)
+        needs = self._needs.of(task)
         if needs is not None:
-            numbers.append(self._number(needs))
+            numbers.append(needs)
         if self._meant:
             numbers += [t.number for t in self._meant.find(task.namespace, task.pod.metadata.labels)]
         return frozenset(numbers) if numbers else NOTHING
@@ -152,8 +142,8 @@ class PodCounters:
         found = self._relations.get(match)
         if found is None:
             terms = [self._term_of[number] for number in sorted(match) if number in self._term_of]
-            needs = [self._needs_of[number] for number in match if number in self._needs_of]
-            found = self._relations[match] = Relations(tuple(terms), needs[0] if needs else NO_NEEDS)
+            needs = next((each for number in match if (each := self._needs.at(number))), NO_NEEDS)
+            found = self._relations[match] = Relations(tuple(terms), needs)
         found.used = self._round
         return found
 
@@ -184,9 +174,7 @@ class PodCounters:
         for term in unowned:
             del self._terms[term.selector, term.topology_key, term.weight], self._term_of[term.number]
             self._meant.remove(term.selector, term)
-        if unasked or unowned or len(needs) < len(self._needs_of):
-            self._needs_of = {number: each for number, each in self._needs_of.items() if each in needs}
-            self._number_of_needs = {each: number for number, each in self._needs_of.items()}
+        if self._needs.keep(needs) or unasked or unowned:
             self.version += 1
 
     # ------------------------------------------------------------------ pods on nodes
@@ -254,55 +242,6 @@ class PodCounters:
                 if not (living and pod.terminating):
                     question.tally.add(pod.row, 1)
         return question
-
-    def _number(self, needs: Needs) -> int:
-        number = self._number_of_needs.get(needs)
-        if number is None:
-            number = self._number_of_needs[needs] = next(self._numbers)
-            self._needs_of[number] = needs
-        return number
-
-    def _needs(self, task: Task) -> Needs | None:
-        """What a pod asks about others; None if nothing."""
-        form, labels = task.form, task.pod.metadata.labels
-        spec = form.spec
-        default = NOBODY
-        if self._spreads_by_default and not spec.topology_spread_constraints:
-            default = self._workloads.rule_of(task.pod)
-        affinity = spec.affinity
-        asks = affinity is not None and (affinity.pod_affinity or affinity.pod_anti_affinity)
-        if not asks and not spec.topology_spread_constraints and default.requirements is None:
-            return None
-        rule = self.rule_of(form)
-        spread = spread_of(spec, task.namespace, labels, default)
-        needs = Needs(
-            together=self._question(rule.together) if rule.affinity else None,
-            together_keys=tuple(term.topology_key for term in rule.affinity),
-            may_start=bool(rule.affinity) and rule.matches_itself(task.namespace, labels),
-            apart=self._counted(rule.anti_affinity),
-            preferred=self._counted(rule.preferred),
-            hard=self._spread_by(spread.hard, labels, all_keys=True),
-            soft=self._spread_by(spread.soft, labels, all_keys=spread.needs_all_keys),
-            needs_all_keys=spread.needs_all_keys,
-        )
-        return None if needs == NO_NEEDS._replace(needs_all_keys=needs.needs_all_keys) else needs
-
-    def _counted(self, terms: tuple[PodTerm, ...]) -> tuple[Counted, ...]:
-        return tuple(Counted(self._question(t.selector), t.topology_key, t.weight) for t in terms)
-
-    def _spread_by(
-        self, constraints: tuple[Constraint, ...], labels: Labels, *, all_keys: bool
-    ) -> tuple[SpreadBy, ...]:
-        keys = tuple(c.topology_key for c in constraints) if all_keys else ()
-        return tuple(
-            SpreadBy(
-                constraint,
-                self._question(constraint.selector, living=True),
-                Inclusion(keys, constraint.honors_affinity, constraint.honors_taints),
-                constraint.counts_itself(labels),
-            )
-            for constraint in constraints
-        )
 
     # ------------------------------------------------------------------ proof
 

@@ -109,23 +109,17 @@ class Relations:
 class PlacedPod:
     """A pod that counts on a row, as it was counted; taking it off undoes exactly that."""
 
-    __slots__ = ("asked", "labels", "owned", "row", "task", "terminating")
+    __slots__ = ("asked", "labels", "namespace", "owned", "row", "task", "terminating", "uid")
 
     def __init__(self, task: Task, row: int, asked: list[Question], owned: tuple[Term, ...]) -> None:
         self.task = task
+        self.uid = task.uid
+        self.namespace = task.namespace
         self.row = row
         self.labels: Labels = task.pod.metadata.labels
         self.terminating = task.pod.metadata.deletion_timestamp is not None
         self.asked = asked
         self.owned = owned
-
-    @property
-    def uid(self) -> str:
-        return self.task.uid
-
-    @property
-    def namespace(self) -> str:
-        return self.task.namespace
 
     def count(self, amount: int) -> None:
         """Add the pod to the counters that count it, or take it off with -1."""

@@ -31,7 +31,7 @@ from vcsched.model.selectors import (
 
 _DEFAULT_SKEWS = ((HOSTNAME, 3), (ZONE, 5))
 _NO_DOMAIN = 2**31 - 1
-_MAX_SCORE = 100
+_MAX_SCORE = 100.0
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -154,31 +154,29 @@ def topology_weight(size: int) -> float:
     return math.log(size + 2)
 
 
-def raw_scores(
-    counts: Sequence[IntArray],
-    weights: Sequence[float],
-    max_skews: Sequence[int],
-    present: Sequence[BoolArray] | None = None,
-) -> IntArray:
-    """Raw score per candidate: more is worse. `counts[c]` holds, per candidate, the pods in its domain.
+def weighed(counts: IntArray, weight: float, max_skew: int) -> FloatArray:
+    """What one constraint adds to the raw score of a node, by the pods in the node's domain; more is worse."""
+    added: FloatArray = counts * weight + float(max_skew - 1)
+    return added
 
-    One entry of each list per constraint, in order; at least one. Where `present[c]` is false the candidate
-    lacks the topology key, and the constraint adds nothing.
+
+def whole(total: FloatArray) -> FloatArray:
+    """Raw scores in whole numbers. Halves go up, as in the scheduler of Kubernetes, not to the even one."""
+    cut = np.trunc(total)
+    cut += total - cut >= 0.5
+    return cut
+
+
+def final_scores(raw: FloatArray, ignored: BoolArray) -> FloatArray:
+    """Scores 0..100 of the candidates, the best for the least raw score; 0 for ignored ones.
+
+    `raw` holds whole numbers, none below 0.
     """
-    total: FloatArray = np.zeros(len(counts[0]))
-    for number, (count, weight, max_skew) in enumerate(zip(counts, weights, max_skews, strict=True)):
-        added = count * weight + float(max_skew - 1)
-        total += added if present is None else np.where(present[number], added, 0.0)
-    # halves go up, as in the scheduler of Kubernetes, not to the even neighbour
-    whole = np.trunc(total)
-    return (whole + (total - whole >= 0.5)).astype(np.int64)
-
-
-def final_scores(raw: IntArray, ignored: BoolArray) -> IntArray:
-    """Scores 0..100 of the candidates, the best for the least raw score; 0 for ignored ones."""
-    final: IntArray = np.zeros(len(raw), dtype=np.int64)
-    counted = raw[~ignored]
-    if len(counted):
-        least, most = int(counted.min()), int(counted.max())
-        final[~ignored] = _MAX_SCORE * (most + least - counted) // most if most else _MAX_SCORE
-    return final
+    counted = raw[~ignored] if ignored.any() else raw
+    if not len(counted):
+        return np.zeros(len(raw))
+    least, most = float(counted.min()), float(counted.max())
+    if not most:
+        return np.where(ignored, 0.0, _MAX_SCORE)
+    # exact: a quotient of whole numbers this small is never rounded up to the next one
+    return np.where(ignored, 0.0, np.trunc(_MAX_SCORE * (most + least - raw) / most))

@@ -12,10 +12,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from vcsched.columns.counters import Numbers
 from vcsched.columns.table import FloatArray
 from vcsched.framework.plugin import Ask, Nodes, Plugin
 from vcsched.kube.keys import HOSTNAME
-from vcsched.model.spread import final_scores, raw_scores, topology_weight
+from vcsched.model.spread import final_scores, topology_weight, weighed, whole
 
 if TYPE_CHECKING:
     from vcsched.framework.session import Session
@@ -50,21 +51,26 @@ class _Score:
         if needs.needs_all_keys:
             for mine in of:
                 ignored |= mine < 0
-        counts, weights = [], []
+        total = np.zeros(nodes.k)
         for each, mine in zip(needs.soft, of, strict=True):
-            key, tally = each.constraint.topology_key, each.question.tally
+            key, tally, skew = each.constraint.topology_key, each.question.tally, each.constraint.max_skew
             if key == HOSTNAME:
-                size = int(np.count_nonzero(~ignored))
-                counts.append(tally.per_domain(topology.by_row())[nodes.rows])
+                weight = topology_weight(nodes.k - int(np.count_nonzero(ignored)))
+                counts = tally.per_domain(topology.by_row())[nodes.rows]
+                total += np.where(mine >= 0, weighed(counts, weight, skew), 0.0)
             else:
                 # among the candidates a missing label is one more value, though it adds nothing
-                size = len(np.unique(mine[~ignored]))
-                counted = topology.by_counted_label(key, ask.form, each.inclusion)
-                counts.append(tally.per_domain(counted)[mine])
-            weights.append(topology_weight(size))
-        skews = [each.constraint.max_skew for each in needs.soft]
-        raw = raw_scores(counts, weights, skews, [mine >= 0 for mine in of])
-        return final_scores(raw, ignored).astype(np.float64) * self.weight
+                weight = topology_weight(distinct(mine[~ignored]))
+                counts = tally.per_domain(topology.by_counted_label(key, ask.form, each.inclusion))
+                added = weighed(counts, weight, skew)
+                added[-1] = 0.0
+                total += added[mine]
+        return final_scores(whole(total), ignored) * self.weight
+
+
+def distinct(numbers: Numbers) -> int:
+    """How many different numbers there are; -1 is one. (Counting them all is faster than sorting.)"""
+    return int(np.count_nonzero(np.bincount(numbers + 1)))
 
 
 _made: WeakKeyDictionary[Plugin, _Score] = WeakKeyDictionary()

@@ -72,44 +72,63 @@ def _add(cache: SchedulerCache, pod: Pod, ours: bool) -> None:
 
 
 def _update(cache: SchedulerCache, task: Task, pod: Pod, ours: bool) -> None:
-    old = task.pod
-    status = status_of(pod)
-    if task.assumed and not pod.spec.node_name and status == PENDING:
-        # our binding is on its way: the node stays, what people wrote on the pod is taken over
-        task.pod = pod
-        return
-    if task.assumed and task.status == RELEASING and status in (BOUND, RUNNING):
-        task.pod = pod
-        return
-    if pod.spec == old.spec and pod.metadata.labels == old.metadata.labels and _same_flags(old, pod):
-        task.pod = pod
-        if (pod.metadata.deletion_timestamp is None) != (old.metadata.deletion_timestamp is None):
-            cache.picture.counters.terminating(task)
-        if status != task.status or task.assumed:
-            _move(cache, task, status)
-        return
-    fresh = _build(cache, pod, ours)
-    if (
+    old, before, status = task.pod, task.node_name, status_of(pod)
+    unconfirmed = _is_unconfirmed(task, pod, status)
+    if unconfirmed:
+        status = task.status
+    terminating = (pod.metadata.deletion_timestamp is None) != (old.metadata.deletion_timestamp is None)
+    same_labels = pod.metadata.labels == old.metadata.labels
+    if not (pod.spec == old.spec and same_labels and _same_flags(old, pod)):
+        fresh = _build(cache, pod, ours)
+        if not (same_labels and _reads_alike(task, fresh)):
+            _read_anew(cache, task, fresh, status, unconfirmed=unconfirmed)
+            return
+        if not unconfirmed:
+            _unpark(cache, task)
+            task.node_name = fresh.node_name or (task.node_name if task.assumed else "")
+    task.pod = pod
+    if terminating:
+        cache.picture.counters.terminating(task)
+    if not unconfirmed and (status != task.status or task.assumed or task.node_name != before):
+        _move(cache, task, status)
+
+
+def _is_unconfirmed(task: Task, pod: Pod, status: int) -> bool:
+    """Whether the pod does not show yet what was assumed: our binding or eviction is on its way."""
+    if not task.assumed:
+        return False
+    return (status == PENDING and not pod.spec.node_name) or (task.status == RELEASING and status in (BOUND, RUNNING))
+
+
+def _reads_alike(task: Task, fresh: Task) -> bool:
+    """Whether the pod, read again, gives the same task; only status and node may differ."""
+    return (
         fresh.form is task.form
         and fresh.job_key == task.job_key
-        and pod.metadata.labels == old.metadata.labels
         and (fresh.priority, fresh.role, fresh.gates, fresh.preemptable)
         == (task.priority, task.role, task.gates, task.preemptable)
-        and (not task.node_name or task.node_name == fresh.node_name)
-    ):
-        terminating = (pod.metadata.deletion_timestamp is None) != (old.metadata.deletion_timestamp is None)
-        _unpark(cache, task)
-        task.pod = pod
-        task.node_name = fresh.node_name or (task.node_name if task.assumed else "")
-        if terminating:
-            cache.picture.counters.terminating(task)
-        _move(cache, task, status)
-        return
-    fresh.marked = task.marked
+        and (not task.node_name or task.node_name == fresh.node_name or not fresh.node_name)
+    )
+
+
+_READ = (
+    "best_effort", "form", "gated", "gates", "job_key", "pod", "preemptable", "priority", "request", "role",
+)  # fmt: skip
+
+
+def _read_anew(cache: SchedulerCache, task: Task, fresh: Task, status: int, *, unconfirmed: bool) -> None:
+    """The pod says something else about itself: the task is taken out, changed, and put back in. It stays the
+    same object, since writes on their way know it."""
+    job = task.job
     _remove(cache, task, dropping=False)
-    _insert(cache, fresh, status)
-    if task.job is not None and task.job is not fresh.job:
-        cache.groups.drop_if_empty(task.job)
+    for field in _READ:
+        setattr(task, field, getattr(fresh, field))
+    task.job, task.subjob, task.tallies, task.match_version = None, None, (), -1
+    if not unconfirmed:
+        task.node_name, task.assumed, task.write = fresh.node_name, False, 0
+    _insert(cache, task, status)
+    if job is not None and job is not task.job:
+        cache.groups.drop_if_empty(job)
 
 
 def _same_flags(old: Pod, new: Pod) -> bool:

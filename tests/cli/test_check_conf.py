@@ -60,8 +60,7 @@ def test_findings_have_file_line_column_severity_and_message(plugins: Path, tmp_
     result = click.testing.CliRunner().invoke(check_conf, [str(file), "--plugins-dir", str(plugins)])
     assert result.output.splitlines() == [
         f'{file}:4:11  error    unknown plugin "binpak" (did you mean binpack?)',
-        f"{file}:5:37  warning  plugin gang: enablePreemptable false with action preempt "
-        "lets whole gangs be evicted",
+        f"{file}:5:37  warning  plugin gang: enablePreemptable false with action preempt lets whole gangs be evicted",
     ]
     assert result.exit_code == 1
 
@@ -120,9 +119,7 @@ def test_compatibility_switches_that_are_not_as_usual_are_explained(plugins: Pat
     result = run(plugins, conf("name: gang") + "compatibility: {roleSkip: true, victimVeto: tier}\n")
     lines = result.output.splitlines()
     assert lines[0].startswith("<stdin>: compatibility victimVeto tier. An empty answer of priority")
-    assert lines[1].startswith(
-        "<stdin>: compatibility roleSkip true. A failed pod lets pods of the same shape"
-    )
+    assert lines[1].startswith("<stdin>: compatibility roleSkip true. A failed pod lets pods of the same shape")
 
 
 @pytest.mark.parametrize("arguments", [["/no/such/file"], [], ["-", "-o", "xml"]])

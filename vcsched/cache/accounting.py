@@ -25,6 +25,7 @@ from vcsched.model.status import (
 
 if TYPE_CHECKING:
     from vcsched.cache.picture import Picture
+    from vcsched.columns.table import Cells
     from vcsched.model.job import Job
     from vcsched.model.node import Node
     from vcsched.model.queue import Queue
@@ -41,6 +42,12 @@ for _status in TERMINATED:
 HOLDS = [status in (ALLOCATED, BINDING, BOUND, RUNNING) for status in range(STATUSES)]
 CHARGED = [holds or status == PIPELINED for status, holds in enumerate(HOLDS)]
 REQUESTED = [holds or status == PENDING for status, holds in enumerate(HOLDS)]
+
+EFFECTS = [
+    [(HOLDS[new] - HOLDS[old], CHARGED[new] - CHARGED[old], REQUESTED[new] - REQUESTED[old]) for new in range(STATUSES)]
+    for old in range(STATUSES)
+]
+"""EFFECTS[old][new]: how a change of status changes (held, charged, requested)."""
 
 
 class Accounting:
@@ -134,23 +141,29 @@ class Accounting:
         elif new == PENDING:
             job.pending[task.uid] = task
             self._pending(job, task, 1)
-        table, row, items = self.picture.job_table, job.row, task.request.items
-        queue = job.queue
-        queues = self.picture.queue_table
-        for columns, job_cells, queue_cells in (
-            (HOLDS, table.alloc_cells, queues.alloc_cells),
-            (CHARGED, table.charged_cells, queues.charged_cells),
-            (REQUESTED, table.requested_cells, queues.requested_cells),
-        ):
-            sign = columns[new] - columns[old]
-            if sign:
-                for column, amount in items:
-                    job_cells[column][row] += sign * amount
-                if queue is not None:
-                    qrow = queue.row
-                    for column, amount in items:
-                        queue_cells[column][qrow] += sign * amount
+        held, charged, requested = EFFECTS[old][new]
+        if held or charged or requested:
+            jobs, queues, items = self.picture.job_table, self.picture.queue_table, task.request.items
+            if held:
+                self._add(job, items, held, jobs.alloc_cells, queues.alloc_cells)
+            if charged:
+                self._add(job, items, charged, jobs.charged_cells, queues.charged_cells)
+            if requested:
+                self._add(job, items, requested, jobs.requested_cells, queues.requested_cells)
         self.touch(job)
+
+    def _add(self, job: Job, items: tuple[tuple[int, float], ...], sign: int, of_job: Cells, of_queue: Cells) -> None:
+        """Add a request, with its sign, to one sum of the job and of its queue."""
+        row, queue = job.row, job.queue
+        if queue is None:
+            for column, amount in items:
+                of_job[column][row] += sign * amount
+            return
+        queue_row = queue.row
+        for column, amount in items:
+            signed = sign * amount
+            of_job[column][row] += signed
+            of_queue[column][queue_row] += signed
 
     def _pending(self, job: Job, task: Task, sign: int) -> None:
         if task.best_effort:
@@ -262,7 +275,8 @@ class Accounting:
         if self.quiet:
             return
         picture = self.picture
-        job.version += 1
+        if job.key in picture.stale_contributions and job.key in picture.touched:
+            return
         picture.touched[job.key] = job
         picture.stale_contributions[job.key] = job
         if job.queue is not None:
@@ -295,6 +309,7 @@ class Accounting:
         queue.jobs[job.key] = job
         self.picture.attached[job.key] = job
         self._queue_sums(job, queue, 1.0)
+        self.picture.touched_queues[queue.name] = queue
         self.index(job)
         self.touch(job)
 
@@ -304,6 +319,7 @@ class Accounting:
         if queue is None:
             return
         self.touch(job)
+        self.picture.touched_queues[queue.name] = queue
         self._queue_sums(job, queue, -1.0)
         self.set_contribution(job, None)
         del queue.jobs[job.key]

@@ -21,6 +21,12 @@ IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 Cells = list["memoryview[float]"]  # one memoryview per resource column
 
+
+def cells(array: Any) -> Any:
+    """A memoryview of a one-dimensional array: single cells at a third of numpy's price."""
+    return memoryview(array)
+
+
 Dtype = type[Any] | str
 
 
@@ -76,8 +82,8 @@ class Table:
 
     def _set(self, name: str, array: Any) -> None:
         setattr(self, name, array)
-        cells: Any = [memoryview(a) for a in array] if array.ndim == 2 else memoryview(array)
-        setattr(self, name + "_cells", cells)
+        views: Any = [cells(a) for a in array] if array.ndim == 2 else cells(array)
+        setattr(self, name + "_cells", views)
 
     def _widen(self, width: int) -> None:
         for name in self.AMOUNTS:

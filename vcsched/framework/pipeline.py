@@ -15,9 +15,10 @@ import numpy as np
 
 from vcsched.columns.table import BoolArray, FloatArray, IntArray
 from vcsched.framework.fits import FitRecord
+from vcsched.framework.keptcolumns import FilterColumn
 from vcsched.framework.plugin import Ask
 from vcsched.framework.points import Points
-from vcsched.framework.shapestate import EPSILON, FilterColumn, ShapeState
+from vcsched.framework.shapestate import EPSILON, ShapeState
 from vcsched.model.status import UNRESOLVABLE, UNSCHEDULABLE
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ class Pipeline:
         state = self.state(ask)
         if rows is None and not state.live_filters and not state.needs_candidates and not self._hooks:
             if state.idle_count:
-                return Choice(self._top(state.top), True)
+                return Choice(state.best.pick(state.top, self._rng.randrange), True)
             if not state.future_ok.any():
                 return None
         fits = state.passing(room=True)
@@ -168,14 +169,6 @@ class Pipeline:
             reduce(task, scores)
             total += [float(scores.get(node.name, 0)) if node is not None else 0.0 for node in nodes]
         return total
-
-    def _top(self, top: FloatArray) -> int:
-        """The row with the highest value; chance among exact ties."""
-        row = int(top.argmax())
-        ties = np.flatnonzero(top == top[row])
-        if len(ties) > 1:
-            return int(ties[self._rng.randrange(len(ties))])
-        return row
 
     # ------------------------------------------------------------------ feasibility and failure
 

@@ -11,6 +11,8 @@ import math
 import random
 import time
 import uuid
+from collections import Counter
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -226,12 +228,14 @@ class Session(Points):
 
     def dispatch_allocated(self, job: Job) -> None:
         """Bind every task of a ready job that was placed earlier in this session (spec 03 §12.5)."""
+        bound = []
         for op in self.journal:
             if op.task.job is job and op.state == OPEN and op.kind == ALLOCATE:
                 op.state = COMMITTED
                 op.task.attempt = None
                 self.bind(op.task)
-        self.committed()
+                bound.append(op.task)
+        self.committed(bound)
 
     def reopen_best_effort(self) -> dict[str, Job]:
         """Best-effort tasks that an earlier action promised room become pending again (spec 04 §5.1)."""
@@ -290,11 +294,12 @@ class Session(Points):
             if given:
                 annotations = {**(annotations or {}), **given}
         self.cache.binder.bind(task, task.node, annotations)  # type: ignore[arg-type]
-        self.metrics.observe_task("Assumed", max(0.0, self.now - task.created))
 
-    def committed(self) -> None:
+    def committed(self, bound: Iterable[Task] = ()) -> None:
         """Something went out; what failed before may succeed now."""
         self.world.changes += 1
+        for created, count in Counter(task.created for task in bound).items():
+            self.metrics.observe_task("Assumed", max(0.0, self.now - created), tasks=count)
 
     # ------------------------------------------------------------------ for plugins
 

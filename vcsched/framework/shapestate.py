@@ -7,15 +7,14 @@ stays; what reads the candidates or anything else is asked each time.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from vcsched.columns.table import BoolArray, FloatArray, IntArray
-from vcsched.framework.lift import lifted_filter, lifted_score
-from vcsched.framework.plugin import Ask, Nodes, OneNode, OneVerdict, Verdict, reason_number
+from vcsched.columns.best import NEVER, BestRows
+from vcsched.columns.table import BoolArray, FloatArray, IntArray, cells
+from vcsched.framework.keptcolumns import FilterColumn, RoomFunctions, ScoreColumn
+from vcsched.framework.plugin import Ask, Nodes
 from vcsched.framework.points import Filter, Score
 
 if TYPE_CHECKING:
@@ -26,70 +25,6 @@ EPSILON = 0.1  # amounts within this count as equal (spec 01); amounts of nodes 
 REPAIR_LIMIT = 24  # more changed rows than this are cheaper in one array pass
 
 NONE, IDLE, FUTURE = 0, 1, 3  # candidate classes (spec 04 §2.6 rule 5); 2 and 4 are theirs outside the shard
-
-
-class FilterColumn:
-    """The kept answer of one filter for one shape: uint8[n] codes, uint8[n] reason numbers."""
-
-    __slots__ = ("codes", "filter", "reasons", "texts", "vector", "version")
-
-    def __init__(self, rule: Filter) -> None:
-        self.filter = rule
-        self.vector: Callable[[Ask, Nodes, Any], None] = rule.vector or lifted_filter(rule.scalar)
-        self.texts: list[str] = []
-        self.codes: npt.NDArray[np.uint8] = np.zeros(0, dtype=np.uint8)
-        self.reasons: npt.NDArray[np.uint8] = np.zeros(0, dtype=np.uint8)
-        self.version: Any = None
-
-    def compute(self, ask: Ask, nodes: Nodes) -> None:
-        """Ask for all rows."""
-        verdict = Verdict(nodes.k, self.texts)
-        self.vector(ask, nodes, verdict)
-        self.codes, self.reasons = verdict.codes, verdict.reasons
-
-    def repair(self, ask: Ask, picture: Picture, rows: IntArray) -> None:
-        """Ask for some rows, as arrays."""
-        verdict = Verdict(len(rows), self.texts)
-        self.vector(ask, Nodes(picture, rows, len(rows)), verdict)
-        self.codes[rows], self.reasons[rows] = verdict.codes, verdict.reasons
-
-    def repair_one(self, ask: Ask, one: OneNode) -> None:
-        """Ask for one row, as floats."""
-        verdict = OneVerdict()
-        self.vector(ask, one, verdict)
-        self.codes[one.row] = verdict.code
-        self.reasons[one.row] = reason_number(self.texts, verdict.reason) if verdict.code else 0
-
-
-class ScoreColumn:
-    """The kept values of one score for one shape: float64[n], raw if the score is normalised."""
-
-    __slots__ = ("batch", "constant", "score", "values", "vector", "version")
-
-    def __init__(self, rule: Score, batch: bool) -> None:
-        self.score = rule
-        self.batch = batch
-        self.vector: Callable[[Ask, Nodes], Any] = rule.vector or lifted_score(rule.scalar, batch)
-        self.values: FloatArray = np.zeros(0)
-        self.constant: float | None = None  # a normalised score whose raw values are all equal: its value
-        self.version: Any = None
-
-    def compute(self, ask: Ask, nodes: Nodes, alive: BoolArray) -> None:
-        self.values = np.array(self.vector(ask, nodes), dtype=np.float64)  # a copy: the answer may be a table's column
-        if self.score.version is not None:
-            self.version = self.score.version(ask)
-        if self.values.shape != (nodes.k,):
-            self.values = np.full(nodes.k, self.values)
-        self.settle(ask, alive)
-
-    def settle(self, ask: Ask, alive: BoolArray) -> None:
-        """A normalised score whose raw values are equal everywhere gives every candidate set the same."""
-        normalise = self.score.normalise
-        if normalise is None:
-            return
-        raw = self.values[alive]
-        flat = raw.size == 0 or raw.min() == raw.max()
-        self.constant = float(normalise(ask, raw[:1])[0]) if flat and raw.size else (0.0 if flat else None)
 
 
 class ShapeState:
@@ -105,19 +40,19 @@ class ShapeState:
         self._epoch = -1
         self.filters: list[FilterColumn] = []
         self.live_filters: list[FilterColumn] = []  # read pods or anything
-        self.room_filters: list[FilterColumn] = []
+        self._kept_filters: list[FilterColumn] = []
         self.order: list[ScoreColumn] = []  # kept scores, per node
         self.batch: list[ScoreColumn] = []  # kept scores, batch
-        self.room_scores: list[ScoreColumn] = []
+        self.room = RoomFunctions(picture, [], [])
+        self.best = BestRows()
         self.versioned: list[ScoreColumn] = []  # kept scores that something else than their row moves, too
         self.live_scores: list[ScoreColumn] = []  # asked on the candidates each time
-        self.bad: BoolArray = np.zeros(0, dtype=np.bool_)  # refused by a kept filter
         self.live_bad: BoolArray | None = None
-        self.idle_ok: BoolArray = self.bad
-        self.future_ok: BoolArray = self.bad
-        self.total: FloatArray = np.zeros(0)  # order + batch of kept scores
-        self.top: FloatArray = np.zeros(0)  # total where class IDLE, else -inf
+        self._set_bad(np.zeros(0, dtype=np.bool_))
+        self._set_room(self.bad.copy(), self.bad.copy())
+        self._set_totals(np.zeros(0), np.zeros(0))
         self.idle_count = 0
+        self.needs_candidates = False  # some score must be computed on the candidates each time
         self.bytes = 0
         self.changed = 0  # counts changes, so that a frozen fit record knows whether it still holds
 
@@ -159,13 +94,14 @@ class ShapeState:
         self._room_at, self._node_at = picture.room_log.position, picture.node_log.position
         nodes = Nodes(picture, slice(0, n), n)
         self.filters = [FilterColumn(f) for f in self._all_filters if f.applies is None or f.applies(ask)]
-        self.room_filters = [c for c in self.filters if c.filter.reads == "room"]
+        self._kept_filters = [c for c in self.filters if c.filter.reads in ("node", "room")]
         self.live_filters = [c for c in self.filters if c.filter.reads in ("pods", "any")]
         scores = [ScoreColumn(s, batch) for s, batch in self._all_scores if s.applies is None or s.applies(ask)]
         kept = [c for c in scores if c.score.reads in ("node", "room")]
         self.order = [c for c in kept if not c.batch]
         self.batch = [c for c in kept if c.batch]
-        self.room_scores = [c for c in kept if c.score.reads == "room"]
+        room_filters = [c for c in self._kept_filters if c.filter.reads == "room"]
+        self.room = RoomFunctions(picture, room_filters, [c for c in kept if c.score.reads == "room"])
         self.versioned = [c for c in kept if c.score.version is not None]
         self.live_scores = [c for c in scores if c.score.reads not in ("node", "room")]
         for column in self.filters:
@@ -209,11 +145,11 @@ class ShapeState:
         """Many rows changed their room: one array pass."""
         nodes = Nodes(self.picture, slice(0, self.n), self.n)
         alive = self.picture.nodes.alive[: self.n]
-        for column in self.room_filters:
+        for column in self.room.filters:
             column.compute(ask, nodes)
-        for score in self.room_scores:
+        for score in self.room.scores:
             score.compute(ask, nodes, alive)
-        if self.room_filters:
+        if self.room.filters:
             self._fold_filters()
         self._fold_room()
         self._fold_scores()
@@ -221,16 +157,12 @@ class ShapeState:
     def _repair_room(self, ask: Ask, row: int) -> None:
         """One row changed its room: floats."""
         nodes = self.picture.nodes
-        one = OneNode(self.picture, row)
-        for column in self.room_filters:
-            column.repair_one(ask, one)
-        for score in self.room_scores:
-            score.values[row] = score.vector(ask, one)
-        bad = False
-        if self.room_filters:
-            bad = self.bad[row] = self._is_bad(row)
-        elif self.bad[row]:
-            bad = True
+        self.room.repair(ask, row)
+        bad = not nodes.alive_cells[row]
+        for column in self._kept_filters:
+            if column.code_cells[row]:
+                bad = True
+        self._bad_cells[row] = bad
         idle_ok = future_ok = bool(nodes.alive_cells[row])
         idle, future = nodes.idle_cells, nodes.future_cells
         for resource, amount in self.shape.request.items:
@@ -239,26 +171,20 @@ class ShapeState:
                 idle_ok = False
             if future[resource][row] <= limit:
                 future_ok = False
-        self.idle_ok[row], self.future_ok[row] = idle_ok, future_ok
-        was = bool(self.top[row] != -np.inf)
-        candidate = bool(idle_ok and future_ok and not bad)
+        self._idle_ok_cells[row], self._future_ok_cells[row] = idle_ok, future_ok
         total = batch = 0.0
         for score in self.order:
-            total += score.values[row]
+            total += score.cells[row]
         for score in self.batch:
-            batch += self._contribution(score, row)
+            batch += score.contribution(row)
         total += batch
-        self.total[row] = total
-        self.top[row] = total if candidate else -np.inf
-        self.idle_count += candidate - was
-
-    def _contribution(self, score: ScoreColumn, row: int) -> float:
-        if score.score.normalise is None:
-            return float(score.values[row])
-        return score.constant or 0.0
-
-    def _is_bad(self, row: int) -> bool:
-        return any(c.codes[row] for c in self.filters if c.filter.reads in ("node", "room"))
+        self._total_cells[row] = total
+        was = self._top_cells[row]
+        now = total if idle_ok and future_ok and not bad and total == total else NEVER
+        if now != was:
+            self._top_cells[row] = now
+            self.idle_count += (now != NEVER) - (was != NEVER)
+            self.best.change(row, was, now)
 
     def _ask_live(self, ask: Ask) -> None:
         """Filters that read pods of the whole cluster, or anything else."""
@@ -287,7 +213,22 @@ class ShapeState:
         for column in self.filters:
             if column.filter.reads in ("node", "room"):
                 bad = bad | (column.codes != 0)
-        self.bad = bad
+        self._set_bad(bad)
+
+    def _set_bad(self, bad: BoolArray) -> None:
+        self.bad = bad  # bool[n]: refused by a kept filter, or no node
+        self._bad_cells = cells(bad)
+
+    def _set_room(self, idle_ok: BoolArray, future_ok: BoolArray) -> None:
+        self.idle_ok, self.future_ok = idle_ok, future_ok  # bool[n]: the request fits
+        self._idle_ok_cells, self._future_ok_cells = cells(idle_ok), cells(future_ok)
+
+    def _set_totals(self, total: FloatArray, top: FloatArray) -> None:
+        self.total = total  # order + batch of kept scores
+        self.top = top  # total where the task fits what is idle, else NEVER
+        self._total_cells: memoryview[float] = cells(total)
+        self._top_cells: memoryview[float] = cells(top)
+        self.best.stale = True
 
     def _fold_room(self) -> None:
         nodes, n = self.picture.nodes, self.n
@@ -297,7 +238,7 @@ class ShapeState:
             limit = amount - EPSILON
             idle_ok &= nodes.idle[column, :n] > limit
             future_ok &= nodes.future[column, :n] > limit
-        self.idle_ok, self.future_ok = idle_ok, future_ok
+        self._set_room(idle_ok, future_ok)
 
     def _fold_scores(self) -> None:
         n = self.n
@@ -310,17 +251,15 @@ class ShapeState:
                 batch = batch + score.values
             elif score.constant is not None:
                 batch = batch + score.constant
-        self.total = order + batch
-        candidates = self.idle_ok & self.future_ok & ~self.bad
-        self.top = np.where(candidates, self.total, -np.inf)
+        self.needs_candidates = bool(self.live_scores) or any(
+            score.score.normalise is not None and score.constant is None for score in self.batch
+        )
+        total = order + batch
+        candidates = self.idle_ok & self.future_ok & ~self.bad & ~np.isnan(total)
+        self._set_totals(total, np.where(candidates, total, NEVER))
         self.idle_count = int(candidates.sum())
 
     # ------------------------------------------------------------------ answers
-
-    @property
-    def needs_candidates(self) -> bool:
-        """Whether some score must be computed on the candidates each time."""
-        return bool(self.live_scores) or any(c.score.normalise is not None and c.constant is None for c in self.batch)
 
     def passing(self, *, room: bool) -> BoolArray:
         """bool[n]: rows that pass all filters, and with `room` also the test against future room."""
@@ -354,7 +293,7 @@ class ShapeState:
             version = rule.version(ask)
             if version is None or version != score.version or len(score.values) != self.n:
                 every = Nodes(self.picture, slice(0, self.n), self.n)
-                score.values = np.array(score.vector(ask, every), dtype=np.float64)
+                score.set(np.array(score.vector(ask, every), dtype=np.float64))
                 score.version = version
             raw = score.values[rows]
         else:

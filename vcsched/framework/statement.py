@@ -162,7 +162,7 @@ class Statement:
             elif op.kind == EVICT:
                 ssn.cache.evictor.evict(task, op.reason, self.beneficiary)
         if self.ops:
-            ssn.committed()
+            ssn.committed([op.task for op in self.ops if op.kind == ALLOCATE])
         self.ops = []
 
 

@@ -57,7 +57,6 @@ class Job:
         "topology",
         "uid",
         "verdict",
-        "version",
         "waiting_time",
     )  # fmt: skip
 
@@ -94,7 +93,6 @@ class Job:
         self.verdict: Any = None  # what was last written and said about the job
         self.blocked: Any = None  # certificate of the last failure
         self.contribution: Any = None  # what the job adds to its queue's reserved sums
-        self.version = 0
         self.allocated_hypernode = ""
         self.status_write = 0  # number of the status write in flight
 

@@ -1,6 +1,7 @@
-"""drf, flat: jobs in the order of their dominant shares, and preemption towards equal ones (spec 05 §6.1).
+"""drf: jobs in the order of their dominant shares, and preemption towards equal ones (spec 05 §6).
 
-`pods` is a resource like the others here, so jobs of many small pods have a large share.
+With `enableHierarchy` also queues, by the shares of the hierarchy that their annotations describe. `pods` is
+a resource like the others here, so jobs of many small pods have a large share.
 """
 
 from __future__ import annotations
@@ -8,10 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from vcsched.framework.plugin import PERMIT, Plugin, compare
 from vcsched.plugins.drf.share import Amounts, Shares
+from vcsched.plugins.drf.tree import ShareTree
 
 if TYPE_CHECKING:
+    from vcsched.columns.table import FloatArray
+    from vcsched.framework.arguments import Arguments
     from vcsched.framework.session import Session
     from vcsched.model.job import Job
     from vcsched.model.task import Task
@@ -25,10 +31,20 @@ class Drf(Plugin):
 
     _shares: Shares
 
+    def __init__(self, args: Arguments) -> None:
+        super().__init__(args)
+        self._tree = ShareTree()
+
     def open(self, ssn: Session) -> None:
         self._shares = Shares(ssn.space, ssn.total, ssn.job_table.charged_cells)
         ssn.job_order.add(self, self.smaller_share_first)
         ssn.preemptable.add(self, self.richer)
+        if ssn.configuration.is_hierarchical(self.name):
+            self._width = ssn.space.width
+            self._tree.begin(ssn)
+            ssn.ledgers.add(self, self._tree)
+            ssn.queue_order.add(self, self._tree.compare)
+            ssn.reclaimable.add(self, self.of_later_queues)
 
     def close(self, ssn: Session) -> None:
         for job in ssn.touched.values():
@@ -66,3 +82,31 @@ class Drf(Plugin):
             if mine - shares.of_amounts(rest) <= SHARE_DELTA:
                 victims.append(task)
         return victims, PERMIT
+
+    def of_later_queues(self, reclaimer: Task, candidates: Sequence[Task]) -> tuple[Sequence[Task], int]:
+        """Tasks whose queue would still come after the reclaimer's if the one gave and the other took; each
+        is judged alone."""
+        job = reclaimer.job
+        if job is None or job.queue is None:
+            return (), PERMIT
+        taken = self._vector(reclaimer)
+        verdicts: dict[tuple[int, int], bool] = {}
+        victims = []
+        for task in candidates:
+            victim = task.job
+            if victim is None or victim.queue is None or victim.queue is job.queue:
+                continue
+            alike = (victim.row, id(task.request))
+            if alike not in verdicts:
+                changes = {job.row: (job.queue, taken), victim.row: (victim.queue, -self._vector(task))}
+                verdicts[alike] = self._tree.compare_after(job.queue, victim.queue, changes) < 0
+            if verdicts[alike]:
+                victims.append(task)
+        return victims, PERMIT
+
+    def _vector(self, task: Task) -> FloatArray:
+        """float64[C]: what the task asks."""
+        amounts = np.zeros(self._width)
+        for column, amount in task.request.items:
+            amounts[column] = amount
+        return amounts

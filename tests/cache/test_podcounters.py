@@ -141,35 +141,6 @@ def test_counters_that_nobody_asked_for_lately_are_let_go() -> None:
     counters.verify()
 
 
-def test_counting_anew_gives_the_same() -> None:
-    stage = Stage()
-    stage.add(node("n1"), pod("a", on="n1", labels=WEB, affinity=affinity(term("host", WEB), anti=True)))
-    stage.add(pod("b", labels=WEB))
-    before = stage.reasons("ns1/b")
-    assert before["n1"]
-
-    stage.world.counters.rebuild()
-
-    assert stage.reasons("ns1/b") == before
-    stage.world.counters.verify()
-
-
-def test_a_pod_whose_labels_changed_while_it_was_being_bound_is_counted_by_the_new_ones() -> None:
-    stage = Stage()
-    stage.add(node("n1"), pod("a"), pod("b", affinity=affinity(term("host", WEB), anti=True)))
-    stage.move("ns1/a", "n1")
-    assert stage.reasons("ns1/b") == {"n1": []}
-
-    task = stage.task("ns1/a")
-    stage.pods["ns1/a"]["metadata"]["labels"] = WEB
-    stage.add(pod("template", labels=WEB))
-    task.pod = stage.task("ns1/template").pod
-    stage.world.counters.pod_labels_changed(task)
-
-    assert stage.reasons("ns1/b")["n1"]
-    stage.world.counters.verify()
-
-
 # -------------------------------------------------------------------- finding one by the other
 
 

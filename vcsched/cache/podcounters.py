@@ -79,11 +79,6 @@ class PodCounters:
         """The pod got or lost its deletion timestamp; spreading counts no pods that are being deleted."""
         self._place_again(task.uid)
 
-    def pod_labels_changed(self, task: Task) -> None:
-        """The pod, wherever it is, has other labels than before."""
-        task.match_version = -1
-        self._place_again(task.uid)
-
     def node_changed(self, row: int) -> None:
         """A node came, or has other labels or taints."""
         self.topology.nodes_changed()
@@ -112,16 +107,6 @@ class PodCounters:
         if not self._needs.spreads_by_default:
             self._needs.spreads_by_default = True
             self.version += 1
-
-    def rebuild(self) -> None:
-        """Count anew from the tasks on the nodes (rows were renumbered)."""
-        self.topology.nodes_changed()
-        if self.active:
-            for uid in list(self._pods.by_uid):
-                pod = self._pods.pop(uid)
-                if pod is not None:
-                    pod.count(-1)
-            self._activate()
 
     # ------------------------------------------------------------------ asked by the framework and plugins
 

@@ -167,6 +167,19 @@ def test_the_first_pod_of_a_group_that_wants_to_be_together_may_start_where_the_
     assert texts(stage, "ns1/b") == {"n1": [], "n2": refused, "n3": refused}
 
 
+def test_all_terms_of_a_pod_must_be_met_by_pods_that_meet_all_of_them() -> None:
+    stage = Stage()
+    both = {**WORKER, "app": "web"}
+    stage.add(node("n1", zone="a", rack="x"), node("n2", zone="a", rack="y"), node("n3", zone="b", rack="x"))
+    stage.add(pod("worker", on="n2", labels=WORKER), pod("both", on="n1", labels=both))
+    stage.add(pod("a", affinity=affinity(term("rack", {"app": "web"}), term("zone", WORKER))))
+
+    refused = ["node(s) didn't match pod affinity rules"]
+    assert texts(stage, "ns1/a") == {"n1": [], "n2": refused, "n3": refused}
+    stage.add(pod("c", affinity=affinity(term("zone", WORKER), term("rack", {"app": "web"}))))
+    assert texts(stage, "ns1/c") == texts(stage, "ns1/a")
+
+
 def test_namespaces_chosen_by_label_follow_the_labels() -> None:
     stage = Stage()
     team = {"namespaceSelector": {"matchLabels": {"team": "a"}}}

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from vcsched.cache.podcounters import PodCounters
     from vcsched.kube.objects import Namespace, PodDisruptionBudget, PriorityClass, ResourceQuota
     from vcsched.model.job import Job
+    from vcsched.model.load import NodeLoad
     from vcsched.model.node import Node
     from vcsched.model.queue import Queue
     from vcsched.model.task import Task
@@ -46,6 +47,7 @@ class Picture:
         self.namespaces: dict[str, Namespace] = {}
         self.quotas: dict[str, dict[str, ResourceQuota]] = {}
         self.budgets: dict[str, PodDisruptionBudget] = {}
+        self.loads: dict[str, NodeLoad] = {}  # by node name, as the source of metrics last reported
         self.workloads: dict[type, dict[str, Any]] = {}  # Services and controllers, for default spreading
 
         # what waits for an object that has not come yet

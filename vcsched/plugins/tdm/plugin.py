@@ -73,10 +73,8 @@ class Tdm(Plugin):
             if not window.is_open(ssn.now):
                 self._closed[zone] = f"current time beyond revocable zone {zone}:{self._raw[zone]}"
             ssn.wake_at(window.next_change(ssn.now))
-        hours = frozenset(self._closed)
-        nodes_changed = ssn.world.node_log
-        ssn.predicate.add(self, vector=self.refuse, reads="pods", version=lambda ask: (hours, nodes_changed.position))
-        ssn.node_order.add(self, vector=self.prefer, reads="node", version=lambda ask: hours)
+        ssn.predicate.add(self, vector=self.refuse, reads="pods", version=self.hours_and_nodes)
+        ssn.node_order.add(self, vector=self.prefer, reads="node", version=self.hours)
         ssn.preemptable.add(self, self.of_ordinary_nodes)
         ssn.victim_tasks.add(self, self.overdue)
         ssn.job_order.add(self, lambda a, b: compare(a.preemptable, b.preemptable))
@@ -90,6 +88,13 @@ class Tdm(Plugin):
         if zone in self._raw:
             return self._closed.get(zone, "")
         return f"revocable zone {zone} not support"
+
+    def hours(self, ask: Ask) -> Hashable:
+        """What the answers about nodes depend on, beside the nodes."""
+        return frozenset(self._closed)
+
+    def hours_and_nodes(self, ask: Ask) -> Hashable:
+        return self.hours(ask), self._ssn.world.node_log.position
 
     def refuse(self, ask: Ask, nodes: Nodes, verdict: Verdict) -> None:
         """Revocable nodes are for pods that allow it, in the hours of their zone."""

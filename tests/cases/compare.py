@@ -13,6 +13,8 @@ TOLERANCE = 1e-6
 
 def differences(expect: Mapping[str, Any], outcome: Outcome) -> list[str]:
     """One line for each fact that came out differently; keys that `expect` does not have are not checked."""
+    if outcome.error:
+        return [f"ended with an error: {outcome.error}"]
     lines: list[str] = []
     for key, wanted in expect.items():
         compare = COMPARISONS.get(key)

@@ -30,6 +30,7 @@ class Outcome:
     unfit: dict[str, dict[str, list[Any]]] | None = (
         None  # probe: pod key -> node -> [[status, reason], …] or ["resources"]
     )
+    error: str = ""  # the traceback, if it ended with one
     placements: dict[str, str] = field(default_factory=dict, compare=False)  # pod key -> node, bound or promised
     why_pending: dict[str, str] = field(default_factory=dict, compare=False)
     ties: int = field(default=0, compare=False)  # free choices of a node that were made

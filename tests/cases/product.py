@@ -9,6 +9,7 @@ from __future__ import annotations
 import collections
 import functools
 import json
+import traceback
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
@@ -42,12 +43,18 @@ Object = dict[str, Any]
 
 
 def run(case: Case, *, profile: str, switches: Mapping[str, Any] | None = None, seed: int = 0) -> Outcome:
-    """What the product does on a case, under a compatibility profile and switches by key."""
-    world = InMemory(case, profile=profile, switches=switches, seed=seed)
-    world.upsert(case.objects)
-    outcome = Outcome()
-    for _ in range(case.sessions):
-        outcome = world.session(probe=bool(case.data.get("probe")))
+    """What the product does on a case, under a compatibility profile and switches by key.
+
+    An exception of the product is an outcome too, so that the case that raised it is reported like any other.
+    """
+    try:
+        world = InMemory(case, profile=profile, switches=switches, seed=seed)
+        world.upsert(case.objects)
+        outcome = Outcome()
+        for _ in range(case.sessions):
+            outcome = world.session(probe=bool(case.data.get("probe")))
+    except Exception:
+        return Outcome(error=traceback.format_exc())
     return outcome
 
 
@@ -55,11 +62,22 @@ def configuration(case: Case, profile: str, switches: Mapping[str, Any] | None =
     """The case's tiers, actions and arguments as a configuration."""
     content = {
         "actions": ", ".join(case.actions),
-        "tiers": case.tiers,
+        "tiers": [part for tier in case.tiers for part in _acceptable(tier)],
         "configurations": case.data.get("configurations") or [],
         "compatibility": {"profile": profile, **(switches or {})},
     }
     return _parsed(json.dumps(content))
+
+
+def _acceptable(tier: Object) -> list[Object]:
+    """A tier with proportion and a hierarchical drf is refused (spec 05 §2), but two unit cases have one: there
+    proportion goes into a tier of its own, which changes nothing but the votes."""
+    plugins = tier["plugins"]
+    if not any(p["name"] == "drf" and p.get("enableHierarchy") for p in plugins):
+        return [tier]
+    others = [p for p in plugins if p["name"] != "proportion"]
+    alone = [p for p in plugins if p["name"] == "proportion"]
+    return [{"plugins": others}, {"plugins": alone}] if alone else [tier]
 
 
 @functools.cache

@@ -46,6 +46,7 @@ class ShapeState:
         self.room = RoomFunctions(picture, [], [])
         self.best = BestRows()
         self.versioned: list[ScoreColumn] = []  # kept scores that something else than their row moves, too
+        self._stretched: list[ScoreColumn] = []  # read the room of a row, and are normalised over the candidates
         self.live_scores: list[ScoreColumn] = []  # asked on the candidates each time
         self.live_bad: BoolArray | None = None
         self._set_bad(np.zeros(0, dtype=np.bool_))
@@ -80,6 +81,8 @@ class ShapeState:
                 else:
                     for row in changed:
                         self._repair_room(ask, row)
+                    if self._stretched:
+                        self._settle_stretched(ask)
             stale = [c for c in self.versioned if c.score.version is not None and c.score.version(ask) != c.version]
             if stale:
                 self._recompute_scores(ask, stale)
@@ -102,6 +105,7 @@ class ShapeState:
         self.batch = [c for c in kept if c.batch]
         room_filters = [c for c in self._kept_filters if c.filter.reads == "room"]
         self.room = RoomFunctions(picture, room_filters, [c for c in kept if c.score.reads == "room"])
+        self._stretched = [c for c in self.room.scores if c.score.normalise is not None]
         self.versioned = [c for c in kept if c.score.version is not None]
         self.live_scores = [c for c in scores if c.score.reads not in ("node", "room")]
         for column in self.filters:
@@ -185,6 +189,14 @@ class ShapeState:
             self._top_cells[row] = now
             self.idle_count += (now != NEVER) - (was != NEVER)
             self.best.change(row, was, now)
+
+    def _settle_stretched(self, ask: Ask) -> None:
+        """A repaired row may have made raw values equal everywhere, or no longer so."""
+        before = [score.constant for score in self._stretched]
+        for score in self._stretched:
+            score.settle(ask, self.picture.nodes.alive[: self.n])
+        if before != [score.constant for score in self._stretched]:
+            self._fold_scores()
 
     def _ask_live(self, ask: Ask) -> None:
         """Filters that read pods of the whole cluster, or anything else."""

@@ -1,0 +1,86 @@
+"""Whether what is kept about shapes is what asking anew would give, bit for bit (DESIGN 1.4, 1.5)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from vcsched.framework.pipeline import Pipeline
+from vcsched.framework.plugin import Ask, OneNode, OneVerdict
+from vcsched.framework.points import Points
+from vcsched.framework.shapestate import ShapeState
+from vcsched.model.task import Task
+
+
+def new_state(pipeline: Pipeline, points: Points, ask: Ask) -> ShapeState:
+    """The state of a shape, made from nothing."""
+    scores = [(s, False) for s in points.node_order.scores] + [(s, True) for s in points.batch_node_order.scores]
+    state = ShapeState(pipeline.picture, ask.shape, points.predicate.filters, scores)
+    state.refresh(ask)
+    return state
+
+
+def assert_kept_is_fresh(pipeline: Pipeline, points: Points, tasks: list[Task]) -> None:
+    """Compare the kept state of each of the tasks' shapes with a new one."""
+    seen = set()
+    for task in tasks:
+        ask = pipeline.ask(task)
+        if ask.shape in seen:
+            continue
+        seen.add(ask.shape)
+        kept = pipeline.state(ask)
+        fresh = new_state(pipeline, points, ask)
+        _assert_equal(ask, kept, fresh)
+        _assert_floats_are_arrays(ask, fresh)
+
+
+def _assert_equal(ask: Ask, kept: ShapeState, fresh: ShapeState) -> None:
+    assert [c.filter for c in kept.filters] == [c.filter for c in fresh.filters]
+    for column, new in zip(kept.filters, fresh.filters, strict=True):
+        name = f"filter {column.filter.plugin} {column.filter.vector or column.filter.scalar}"
+        _same(name, column.codes, new.codes)
+        assert _texts(column) == _texts(new), name
+    for score, again in zip((*kept.order, *kept.batch), (*fresh.order, *fresh.batch), strict=True):
+        name = f"score {score.score.plugin} {score.score.vector or score.score.scalar}"
+        _same(name, score.values, again.values)
+        assert score.constant == again.constant, name
+    _same("rows with room now", kept.idle_ok, fresh.idle_ok)
+    _same("rows with room soon", kept.future_ok, fresh.future_ok)
+    _same("rows refused", kept.bad, fresh.bad)
+    if fresh.live_filters:
+        _same("rows refused by live filters", kept.live_bad, fresh.live_bad)
+    _same("best row now", kept.top, fresh.top)
+    assert kept.idle_count == fresh.idle_count
+    assert kept.needs_candidates == fresh.needs_candidates
+    for room in (True, False):
+        rows = np.flatnonzero(fresh.passing(room=room))
+        _same("passing rows", np.flatnonzero(kept.passing(room=room)), rows)
+        if len(rows):
+            _same("totals of passing rows", kept.totals(ask, rows), fresh.totals(ask, rows))
+
+
+def _assert_floats_are_arrays(ask: Ask, fresh: ShapeState) -> None:
+    """Each formula that runs in both number worlds gives the same for every row."""
+    for row in range(fresh.n):
+        if not fresh.picture.nodes.alive[row]:
+            continue
+        one = OneNode(fresh.picture, row)
+        for column in fresh.room.filters:
+            verdict = OneVerdict()
+            column.vector(ask, one, verdict)
+            assert verdict.code == column.codes[row], column.filter
+            if verdict.code:
+                assert verdict.reason == column.texts[column.reasons[row] - 1]
+        for score in fresh.room.scores:
+            value = np.float64(score.vector(ask, one))
+            assert value.tobytes() == score.values[row].tobytes(), (score.score, row, value, score.values[row])
+
+
+def _texts(column: Any) -> list[str]:
+    return [column.texts[reason - 1] if code else "" for code, reason in zip(column.codes, column.reasons, strict=True)]
+
+
+def _same(what: str, kept: Any, fresh: Any) -> None:
+    assert kept.dtype == fresh.dtype, what
+    assert kept.tobytes() == fresh.tobytes(), f"{what}: kept {kept}, fresh {fresh}"

@@ -17,8 +17,8 @@ class QueueOrder:
 
     def __init__(self, books: Books) -> None:
         self._books = books
-        self._tree = books.tree
         self._paths = books.tree.paths
+        self._inner_rows = books.tree.inner_rows
 
     def first(self, a: Queue, b: Queue) -> int:
         """Queues alone."""
@@ -26,17 +26,16 @@ class QueueOrder:
 
     def first_in_tree(self, a: Queue, b: Queue) -> int:
         """Queues of a tree: those without queues below them first, faulty ones last."""
-        answer = compare(b.priority, a.priority)
-        if answer:
-            return answer
+        priority, other_priority = a.priority, b.priority
+        if priority != other_priority:
+            return -1 if priority > other_priority else 1
         here, there = self._paths.get(a.name), self._paths.get(b.name)
         if here is None or there is None:
             return compare(here is None, there is None)
-        inner = self._tree.inner
-        answer = compare(a.name in inner, b.name in inner)
-        if answer:
-            return answer
-        if a.name in inner:
+        is_inner, other_is_inner = a.row in self._inner_rows, b.row in self._inner_rows
+        if is_inner != other_is_inner:
+            return 1 if is_inner else -1
+        if is_inner:
             return self._by_share(a.row, b.row)
         for mine, other in zip(here, there, strict=False):
             if mine != other:
@@ -52,7 +51,10 @@ class QueueOrder:
 
     def _by_share(self, a: int, b: int) -> int:
         books = self._books
-        return compare(books.share(a), books.share(b)) or compare(books.nothing[a], books.nothing[b])
+        share, other = books.share(a), books.share(b)
+        if share != other:
+            return -1 if share < other else 1
+        return compare(books.nothing[a], books.nothing[b])
 
 
 def _common(a: Path, b: Path) -> int:

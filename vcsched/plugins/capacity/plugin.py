@@ -268,10 +268,10 @@ class Capacity(Plugin):
         return [], ""
 
     def _sentence(self, queue: Queue, row: int, found: list[Excess], verb: str) -> str:
-        """`queue team (above alice) full: cpu 96 of 100 used, 8 asked; raise …`."""
+        """`queue team (above alice) at its limit: cpu 96 of 100 used, 8 asked; raise …`."""
         name = self._tree.name_of[row]
         above = "" if row == queue.row else f" (above {queue.name})"
-        sentence = f"queue {name}{above} full: {spell(found, verb)}"
+        sentence = f"queue {name}{above} at its limit: {spell(found, verb)}"
         capability = self._ssn.queue_table.capability
         capped = [e for e in found if e.limit == capability[self._column[e.name], row]]
         if capped:

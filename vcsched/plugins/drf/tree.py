@@ -15,7 +15,7 @@ import numpy as np
 
 from vcsched.framework.plugin import EVICT, Ledger, Op, compare
 from vcsched.model.algebra import tolerance
-from vcsched.plugins.drf.hierarchy import Hierarchy, Steps, steps
+from vcsched.plugins.drf.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
     from vcsched.columns.table import BoolArray, FloatArray, IntArray
@@ -79,7 +79,7 @@ class ShareTree(Ledger):
     lasting = True
 
     def __init__(self) -> None:
-        self._said: dict[str, tuple[Queue, Steps]] = {}
+        self._said: list[tuple[Queue, dict[str, str]]] = []  # the queues and their annotations
         self._total: FloatArray = np.zeros(0)
         self._states: dict[bytes, State] = {}
         self._stale: set[int] = set()  # nodes whose jobs changed
@@ -89,7 +89,7 @@ class ShareTree(Ledger):
 
     def begin(self, ssn: Session) -> None:
         """A session opens: take in what changed since the last one."""
-        said = {queue.name: (queue, steps(queue)) for queue in ssn.queues.values()}
+        said = [(queue, queue.obj.metadata.annotations) for queue in ssn.queues.values()]
         self._jobs = ssn.job_table
         if said != self._said or not np.array_equal(ssn.total, self._total):
             self._said, self._total = said, ssn.total

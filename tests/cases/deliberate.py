@@ -71,8 +71,9 @@ def explain(path: Path, without: Collection[str], explanation: Explanation) -> t
 
 
 def by_known_row(case: Case) -> str | None:
-    """A row that deliberate.toml names for the family."""
-    return next((row for row in _content().get(case.family, {}) if comes_out_with(case, row.split("+"))), None)
+    """A row that deliberate.toml names for the family, the fewest switches first."""
+    rows = sorted(_content().get(case.family, {}), key=lambda row: row.count("+"))
+    return next((row for row in rows if comes_out_with(case, row.split("+"))), None)
 
 
 def by_any_row(case: Case) -> str | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, Verbosity, given, settings
+from hypothesis import strategies as st
 
 from tests.cases import product
 from tests.cases.loader import Case
@@ -17,7 +18,8 @@ from tests.oracle.task import Task
 
 from .families import FAMILIES, Family, built
 from .judge import check
-from .situations import situations
+from .series import Series
+from .situations import Draw, Situation, situations
 
 PHASES = (Phase.generate, Phase.shrink)
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -50,6 +52,32 @@ def test_the_product_decides_within_what_the_oracle_permits(family: Family) -> N
 @by_name(built())
 def test_the_product_decides_within_what_the_oracle_permits_on_thousands(family: Family) -> None:
     compare(family, many(), f"fuzz-{family.name}")
+
+
+def tell_stories(family: Family, with_settings: Callable[[Any], Any], name: str) -> None:
+    """Draw stories of several sessions and judge each session."""
+
+    @with_settings
+    @given(st.data())
+    def permitted(data: st.DataObject) -> None:
+        draw = Draw(data.draw)
+        series = Series(Situation(draw, family), name)
+        for _ in range(draw.number(2, 4)):
+            series.session()
+            series.meanwhile()
+
+    permitted()
+
+
+@by_name(built())
+def test_what_the_picture_keeps_over_sessions_changes_no_decision(family: Family) -> None:
+    tell_stories(family, few(max_examples=25), f"series-{family.name}")
+
+
+@pytest.mark.fuzz
+@by_name(built())
+def test_what_the_picture_keeps_over_sessions_changes_no_decision_in_thousands(family: Family) -> None:
+    tell_stories(family, many(), f"fuzz-series-{family.name}")
 
 
 @by_name(FAMILIES)

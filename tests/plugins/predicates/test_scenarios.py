@@ -9,7 +9,7 @@ import pytest
 from tests.harness import SessionWorld
 from tests.plugins.stage import Obj, Stage, affinity, node, pod, spread, term
 from vcsched.framework.arguments import Arguments
-from vcsched.model.status import UNRESOLVABLE, UNSCHEDULABLE
+from vcsched.model.status import RELEASING, UNRESOLVABLE, UNSCHEDULABLE
 from vcsched.plugins.predicates import Predicates
 
 WORKER = {"role": "worker"}
@@ -219,6 +219,87 @@ def test_hard_spread_keeps_the_skew_and_counts_no_terminating_pod() -> None:
     stage.pods["ns1/old"]["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
     stage.add(stage.pods["ns1/old"])
     assert texts(stage, "ns1/new") == {"n1": [], "n2": [], "n3": missing}
+
+
+def test_a_pod_that_waited_for_its_deletion_stops_counting_when_it_comes() -> None:
+    stage = Stage()
+    stage.add(node("n1", zone="a"), node("n2", zone="b"), pod("old", on="n1", labels=WORKER))
+    stage.add(pod("new", labels=WORKER, topologySpreadConstraints=[spread("zone", WORKER)]))
+    task = stage.task("ns1/old")
+    stage.cache.accounting.place(task, RELEASING, task.node)
+    assert texts(stage, "ns1/new")["n1"]
+
+    stage.pods["ns1/old"]["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    stage.add(stage.pods["ns1/old"])
+
+    assert not texts(stage, "ns1/new")["n1"]
+    stage.world.counters.verify()
+
+
+@pytest.mark.parametrize(
+    ("policies", "fits"),
+    [
+        ({}, True),
+        ({"nodeAffinityPolicy": "Ignore"}, False),
+        ({"nodeAffinityPolicy": "Ignore", "minDomains": 3}, False),
+        ({"minDomains": 2}, False),
+    ],
+    ids=["by default", "ignoring node affinity", "with too few zones", "with too few zones that count"],
+)
+def test_zones_that_the_pods_node_selector_excludes_are_no_measure(policies: Obj, fits: bool) -> None:
+    stage = Stage()
+    stage.add(node("n1", zone="a", pool="mine"), node("n2", zone="b", pool="other"))
+    stage.add(pod("old", on="n1", labels=WORKER))
+    constraint = spread("zone", WORKER, **policies)
+    stage.add(pod("new", labels=WORKER, nodeSelector={"pool": "mine"}, topologySpreadConstraints=[constraint]))
+
+    assert (texts(stage, "ns1/new")["n1"] == []) is fits
+
+
+def test_pods_with_other_node_selectors_are_measured_by_other_zones() -> None:
+    stage = Stage()
+    stage.add(node("n1", zone="a", pool="mine"), node("n2", zone="b", pool="other"))
+    stage.add(pod("old", on="n1", labels=WORKER))
+    for name, selector in (("mine", {"pool": "mine"}), ("any", {})):
+        constraint = spread("zone", WORKER)
+        stage.add(pod(name, labels=WORKER, nodeSelector=selector, topologySpreadConstraints=[constraint]))
+
+    assert texts(stage, "ns1/mine")["n1"] == []
+    assert texts(stage, "ns1/any")["n1"] != []
+
+
+@pytest.mark.parametrize(("policy", "fits"), [("Honor", True), ("Ignore", False)])
+def test_pods_on_tainted_nodes_count_unless_the_constraint_honours_taints(policy: str, fits: bool) -> None:
+    stage = Stage()
+    taint = {"key": "gpu", "effect": "NoSchedule"}
+    stage.add(node("n1", zone="a"), node("n2", zone="b"), node("n3", zone="b", taints=[taint]))
+    stage.add(pod("x", on="n3", labels=WORKER), pod("y", on="n3", labels=WORKER))
+    constraint = spread("zone", WORKER, nodeTaintsPolicy=policy)
+    stage.add(pod("new", labels=WORKER, topologySpreadConstraints=[constraint]))
+
+    assert (texts(stage, "ns1/new")["n2"] == []) is fits
+
+
+def test_a_node_that_lacks_the_key_of_another_constraint_is_no_measure() -> None:
+    stage = Stage()
+    stage.add(node("n1", zone="a", rack="x"), node("n2", zone="b"), pod("old", on="n1", labels=WORKER))
+    zone, rack = spread("zone", WORKER), spread("rack", {"app": "none"})
+    stage.add(pod("one", labels=WORKER, topologySpreadConstraints=[zone]))
+    stage.add(pod("two", labels=WORKER, topologySpreadConstraints=[zone, rack]))
+
+    assert texts(stage, "ns1/one")["n1"]
+    assert not texts(stage, "ns1/two")["n1"]
+
+
+def test_a_zone_short_of_the_wanted_number_counts_as_empty() -> None:
+    stage = Stage()
+    stage.add(node("n1", zone="a"), node("n2", zone="b"))
+    stage.add(pod("x", on="n1", labels=WORKER), pod("y", on="n2", labels=WORKER))
+    for name, more in (("two", {"minDomains": 2}), ("three", {"minDomains": 3})):
+        stage.add(pod(name, labels=WORKER, topologySpreadConstraints=[spread("zone", WORKER, **more)]))
+
+    assert not texts(stage, "ns1/two")["n1"]
+    assert texts(stage, "ns1/three")["n1"]
 
 
 def test_pods_whose_spread_label_differs_are_counted_apart() -> None:

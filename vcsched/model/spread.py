@@ -156,8 +156,7 @@ def topology_weight(size: int) -> float:
 
 def weighed(counts: IntArray, weight: float, max_skew: int) -> FloatArray:
     """What one constraint adds to the raw score of a node, by the pods in the node's domain; more is worse."""
-    added: FloatArray = counts * weight + float(max_skew - 1)
-    return added
+    return np.multiply(counts, weight, dtype=np.float64) + float(max_skew - 1)
 
 
 def whole(total: FloatArray) -> FloatArray:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 
+from tests.generators.effort import examples
 from tests.generators.faults import no_faults
 from tests.generators.story import Event, Story, stories
 from vcsched.cache.verify import verify
 
 
-@settings(max_examples=400, deadline=None)
+@examples(60)
 @given(stories)
 def test_all_that_is_kept_follows_from_the_objects_after_every_event_and_session(events: list[Event]) -> None:
     with no_faults():

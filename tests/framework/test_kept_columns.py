@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.framework.kept import assert_kept_is_fresh
+from tests.generators.effort import examples
 from tests.generators.faults import no_faults
 from tests.generators.story import Event, Story, histories, stories
 from vcsched.cache.verify import verify
@@ -85,7 +86,7 @@ def shapes_of_interest(story: Story) -> list[Task]:
     return [task for task in story.cache.picture.tasks.values() if task.job is not None]
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(stories)
 def test_kept_columns_stay_right_over_events_and_sessions(events: list[Event]) -> None:
     with no_faults():
@@ -112,7 +113,7 @@ OPERATIONS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(histories, OPERATIONS, st.booleans())
 def test_kept_columns_stay_right_after_every_placement_and_its_undoing(
     events: list[Event], operations: list[Event], commits: bool

@@ -1,0 +1,167 @@
+"""The eight scenarios on a real API server: 1,000 nodes, 10,000 pods, the daemon beside the bare loader.
+
+All pods are there before the clock starts. The daemon runs with a configuration that places nothing and is
+then given its real one: from that moment to the last bind seen by a third party's watch is its time. The
+loader binds pods of another scheduler before and after, under the same account, so that the API server's
+audit costs both the same.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks import machine
+from benchmarks.figures import Figure, amount
+from benchmarks.loader import Target, load_in_process, server_of
+from benchmarks.observer import Observer
+from benchmarks.start import MeasuredDaemon
+from tests.controlplane import build
+from tests.controlplane.launch import ControlPlane
+from tests.e2e.api import Api
+from tests.e2e.daemon import CONFIGURATION, DEPLOY
+from vcsched.simulator.world import World
+
+NODES, PODS, LOADED = 1_000, 10_000, 4_000
+NAMESPACE, ACCOUNT = "volcano-system", "vcsched-scheduler"
+IDLE = 'actions: "backfill"\ntiers: []\n'  # follows everything and does nothing
+PATIENCE_S = 300.0
+QUIET_S = 3.0  # events and statuses are complete when nothing was asked for so long
+WRITING = ("create", "update", "patch", "delete")
+
+
+class Scenario(NamedTuple):
+    """So many jobs of so many pods; `gang`: all or nothing, else each pod for itself."""
+
+    jobs: int
+    pods: int
+    gang: bool
+    reference: float | None  # pods/s measured on the reference
+
+
+_MEASURED = [
+    Scenario(10_000, 1, True, 146),
+    Scenario(500, 20, True, 183),
+    Scenario(20, 500, True, 196),
+    Scenario(1, 10_000, True, None),
+    Scenario(10_000, 1, False, None),
+    Scenario(500, 20, False, None),
+    Scenario(20, 500, False, None),
+    Scenario(1, 10_000, False, None),
+]
+
+
+def _benchmark(scenario: Scenario) -> Callable[[], list[Figure]]:
+    def run() -> list[Figure]:
+        return _run(scenario)
+
+    kind = "gangs" if scenario.gang else "jobs without a minimum"
+    run.__doc__ = f"{scenario.jobs:,} {kind} of {scenario.pods:,} on {NODES:,} nodes, real API server."
+    return run
+
+
+SCENARIOS = {f"{'gang' if s.gang else 'free'}-{s.jobs}x{s.pods}": _benchmark(s) for s in _MEASURED}
+
+
+def _run(scenario: Scenario) -> list[Figure]:
+    with (
+        tempfile.TemporaryDirectory(prefix="vcsched-bench-") as folder,
+        ControlPlane(Path(folder)) as plane,
+    ):
+        kubectl = [str(build.kubectl()), "--kubeconfig", str(plane.admin)]
+        subprocess.run([*kubectl, "apply", "-k", str(DEPLOY)], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            [*kubectl, "wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
+        account = plane.service_account_kubeconfig(NAMESPACE, ACCOUNT)
+        api = Api(plane.admin)
+        api.create(_world(scenario).objects())
+        observer = Observer(api)
+        loads = [_load(account, 0, observer)]
+        daemon = MeasuredDaemon(account, configuration=IDLE)
+        try:
+            daemon.wait_until("/readyz")
+            ours = _measure(scenario, plane, daemon, observer)
+        finally:
+            daemon.close()
+        loads.append(_load(account, 1, observer))
+        observer.stop()
+        api.close()
+    bare = sum(loads) / len(loads)
+    name = f"{scenario.jobs:,} × {scenario.pods:,}"
+    codes = {code: count for code, count in ours.codes.items() if code >= 400}
+    extra = (ours.writes - 2 * scenario.jobs) / PODS
+    return [
+        amount("bare loader, before and after", "binds/s", loads, at_least=0),
+        amount(name, "pods/s", [PODS / ours.took_s], at_least=0, reference=scenario.reference, note=ours.note),
+        amount("… to the bare loader", "ratio", [PODS / ours.took_s / bare], at_least=0.85),
+        amount("answers 504", "requests", [ours.codes[504]], at_most=0, note=f"refused: {codes}" if codes else ""),
+        amount("API writes a pod beyond two a job", "writes", [extra], at_most=2.05),
+        amount("API writes a pod, all", "writes", [ours.writes / PODS]),
+        amount("CPU a thousand pods, events included", "s", [ours.cpu_s / PODS * 1e3], at_most=0.8, reference=5.4),
+    ]
+
+
+class _Measured(NamedTuple):
+    took_s: float
+    cpu_s: float
+    writes: int
+    codes: Counter[int]
+    note: str
+
+
+def _measure(scenario: Scenario, plane: ControlPlane, daemon: MeasuredDaemon, observer: Observer) -> _Measured:
+    asked = len(plane.asked())
+    cpu = machine.cpu_s(daemon.pid)
+    began = time.perf_counter()
+    daemon.configure(CONFIGURATION)
+    last = observer.wait_for("work", PODS, PATIENCE_S)
+    at_last = machine.cpu_s(daemon.pid) - cpu
+    _wait_until_quiet(plane)
+    requests = plane.asked()[asked:]
+    writes = Counter(request.resource for request in requests if request.verb in WRITING)
+    return _Measured(
+        took_s=last - began,
+        cpu_s=machine.cpu_s(daemon.pid) - cpu,
+        writes=sum(writes.values()),
+        codes=Counter(request.code for request in requests),
+        note=f"{dict(writes)}; {at_last:.1f} s of CPU at the last bind",
+    )
+
+
+def _wait_until_quiet(plane: ControlPlane) -> None:
+    before = -1
+    while (now := len(plane.asked())) != before:
+        before = now
+        time.sleep(QUIET_S)
+
+
+def _load(account: Path, turn: int, observer: Observer) -> float:
+    """Binds/s of the loader, until the observer has seen the last."""
+    names = [f"load{turn}-{number}" for number in range(LOADED)]
+    targets = [Target("default", name, f"n-{number % NODES}") for number, name in enumerate(names)]
+    loaded = load_in_process(server_of(account), targets)
+    observer.wait_for(f"load{turn}", LOADED, PATIENCE_S)
+    return loaded.per_s
+
+
+def _world(scenario: Scenario) -> World:
+    world = World()
+    world.nodes(NODES, cpu=64, memory="256Gi")
+    for turn in range(2):
+        for number in range(LOADED):
+            world.pod(f"load{turn}-{number}", scheduler="nobody", labels={"of": f"load{turn}"})
+    for number in range(scenario.jobs):
+        if scenario.jobs == PODS and not scenario.gang:
+            world.pod(f"w{number}", cpu=1, memory="1Gi", labels={"of": "work"})
+            continue
+        least = scenario.pods if scenario.gang else 1
+        world.gang(f"w{number}", pods=scenario.pods, min_member=least, cpu=1, memory="1Gi", labels={"of": "work"})
+    return world

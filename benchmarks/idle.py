@@ -1,0 +1,68 @@
+"""Sessions in which nothing, or little, happened: their time must not grow with the cluster."""
+
+from __future__ import annotations
+
+import itertools
+
+from benchmarks import clusters
+from benchmarks.figures import Figure, Spent, Watch, amount, duration
+from benchmarks.stage import Stage, binds, wire
+from vcsched.simulator.world import World
+
+SESSIONS = 50
+TURNS, CHANGED = 5, 500
+SMALL, MIDDLE, LARGE = (500, 14_000, 8_700), (1_000, 20_000, 3_000), (5_000, 140_000, 87_000)
+
+
+def middle() -> list[Figure]:
+    """1,000 nodes, 20,000 running pods, 3,000 PodGroups."""
+    laps, writes = _idle(Stage(clusters.running(*MIDDLE)))
+    return [
+        duration("1,000 nodes, 20,000 pods, 3,000 groups", laps, at_most_ms=10.0),
+        amount("… writes and events", f"in {SESSIONS} sessions", [writes], at_most=0),
+    ]
+
+
+def large() -> list[Figure]:
+    """5,000 nodes, 140,000 running pods, 87,000 PodGroups, the same at a tenth, and 500 pods that come and go."""
+    small, _ = _idle(Stage(clusters.running(*SMALL)))
+    world = clusters.running(*LARGE)
+    stage = Stage(world)
+    laps, writes = _idle(stage)
+    ratio = min(lap.cpu_s for lap in laps) / min(lap.cpu_s for lap in small)
+    return [
+        duration("500 nodes, 14,000 pods, 8,700 groups", small),
+        duration("5,000 nodes, 140,000 pods, 87,000 groups", laps, at_most_ms=10.0, reference_ms=16_500),
+        amount("… writes and events", f"in {SESSIONS} sessions", [writes], at_most=0),
+        amount("large to small, CPU time", "times", [ratio], at_most=1.5),
+        duration("500 pods ended, 500 came", _coming_and_going(stage, world), at_most_ms=100.0),
+    ]
+
+
+def _idle(stage: Stage) -> tuple[list[Spent], int]:
+    stage.settle()
+    watch = Watch()
+    writes = 0
+    for _ in range(SESSIONS):
+        stage.session(watch)
+        writes += len(stage.writes())
+        stage.pause()
+    return watch.laps, writes
+
+
+def _coming_and_going(stage: Stage, world: World) -> list[Spent]:
+    """250 gangs of two end, 250 new ones come; decided in the same session."""
+    watch = Watch()
+    old = itertools.islice(world.of("Pod"), TURNS * CHANGED)
+    for turn in range(TURNS):
+        new = World()
+        for number in range(CHANGED // 2):
+            new.gang(f"new{turn}-{number}", pods=2, cpu=1, memory="1Gi")
+        ended = [{**pod, "status": {"phase": "Succeeded"}} for pod in itertools.islice(old, CHANGED)]
+        stage.put(wire([*ended, *new.objects()]))
+        stage.session(watch)
+        bound = len(binds(stage.writes()))
+        if bound != CHANGED:
+            raise RuntimeError(f"{bound} of {CHANGED} new pods were bound")
+        stage.settle()
+    return watch.laps

@@ -1,0 +1,102 @@
+"""From the start of the process to its first bind in a large cluster, and what memory it holds then and later.
+
+The cluster is served by the embedded server in a process of its own; the daemon is the real one, under the
+arguments of deploy/.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import multiprocessing
+import re
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import uvloop
+
+from benchmarks import clusters, machine
+from benchmarks.figures import Figure, amount
+from tests.e2e.daemon import Daemon
+from vcsched.simulator.cluster import Settings, kubeconfig, serve
+from vcsched.simulator.kubelet import Pace
+
+NODES, PODS, GROUPS = 5_000, 140_000, 87_000
+SESSIONS = 1_000
+PATIENCE_S = 300.0
+
+
+class MeasuredDaemon(Daemon):
+    """A daemon whose process can be looked at."""
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def sessions(self) -> int:
+        """How many sessions it has run."""
+        found = re.search(r"^volcano_e2e_scheduling_latency_milliseconds_count (\S+)", self.metrics(), re.MULTILINE)
+        return int(float(found.group(1))) if found else 0
+
+
+def start() -> list[Figure]:
+    """5,000 nodes, 140,000 running pods, 87,000 PodGroups and one gang that waits."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    server = context.Process(target=_serve, args=(theirs,), daemon=True)
+    server.start()
+    port = ours.recv()
+    url = f"http://127.0.0.1:{port}"
+    with tempfile.TemporaryDirectory() as folder:
+        config = Path(folder) / "kubeconfig"
+        config.write_text(kubeconfig(url))
+        began = time.perf_counter()
+        daemon = MeasuredDaemon(config, "--schedule-period=10ms")
+        try:
+            _wait_for_bind(url, daemon)
+            first_bind_s, cpu_s = time.perf_counter() - began, machine.cpu_s(daemon.pid)
+            at_first = machine.resident_mb(daemon.pid)
+            settled = _after_sessions(daemon, 100)
+            later = _after_sessions(daemon, SESSIONS)
+        finally:
+            daemon.close()
+            server.kill()
+    return [
+        amount("start to first bind", "s", [first_bind_s], at_most=30, note=f"{cpu_s:.1f} s of CPU time"),
+        amount("resident memory at the first bind", "MB", [at_first], at_most=2_000, reference=2_200),
+        amount(f"growth over {SESSIONS:,} sessions", "MB", [later - settled], at_most=10, reference=3_300),
+    ]
+
+
+def _after_sessions(daemon: MeasuredDaemon, count: int) -> float:
+    """Resident MB after so many more sessions."""
+    until = daemon.sessions() + count
+    _wait(lambda: daemon.sessions() >= until, daemon)
+    return machine.resident_mb(daemon.pid)
+
+
+def _wait_for_bind(url: str, daemon: MeasuredDaemon) -> None:
+    def bound() -> bool:
+        with urllib.request.urlopen(f"{url}/api/v1/namespaces/default/pods/first-0", timeout=10) as reply:
+            return "nodeName" in json.load(reply)["spec"]
+
+    _wait(bound, daemon)
+
+
+def _wait(until: Callable[[], object], daemon: MeasuredDaemon) -> None:
+    give_up = time.monotonic() + PATIENCE_S
+    while not until():
+        if time.monotonic() > give_up:
+            raise RuntimeError(f"not within {PATIENCE_S:.0f} s\n{daemon.log[-3000:]}")
+        time.sleep(0.05)
+
+
+def _serve(pipe: Connection) -> None:
+    world = clusters.running(NODES, PODS, GROUPS)
+    world.gang("first", pods=100, cpu=1, memory="1Gi")
+    settings = Settings(pace=Pace(start_s=3600))
+    uvloop.run(serve(settings, world.objects(), lambda simulation: pipe.send(simulation.port), asyncio.Event()))

@@ -24,6 +24,7 @@ from vcsched.cache.handlers import HANDLERS, pods
 from vcsched.cache.options import CacheOptions
 from vcsched.cache.picture import Picture
 from vcsched.cache.podcounters import PodCounters
+from vcsched.cache.references import reference_of
 from vcsched.cache.shapes import Shapes
 from vcsched.cache.status_writer import StatusWriter
 from vcsched.kube.keys import GROUP_NAME
@@ -211,13 +212,3 @@ class SchedulerCache:
     def revert(self, task: Task) -> None:
         """A write about a task failed for good: it is what its pod says (binding or eviction undone)."""
         pods.revert(self, task)
-
-
-def reference_of(job: Job) -> Reference:
-    """What an event about a job is attached to: its PodGroup, or a pod of a group kept in the cache only."""
-    if job.obj is not None:
-        return Reference("PodGroup", job.namespace, job.name, job.uid, "scheduling.volcano.sh/v1beta1")
-    task = next(iter(job.tasks.values()), None)
-    if task is None:
-        return Reference("PodGroup", job.namespace, job.name, "", "scheduling.volcano.sh/v1beta1")
-    return Reference("Pod", task.namespace, task.name, task.uid)

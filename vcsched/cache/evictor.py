@@ -10,6 +10,7 @@ import logging
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
+from vcsched.cache.references import reference_of
 from vcsched.kube.link import Condition, Event, Evict, Wrote
 from vcsched.model.status import RELEASING
 
@@ -41,8 +42,6 @@ class Evictor:
 
     def evict(self, task: Task, reason: str, beneficiary: str = "") -> None:
         """The task is Releasing in the picture already; tell the API server."""
-        from vcsched.cache.cache import reference_of
-
         cache = self._cache
         message = f"Pod is evicted, because of {reason}"
         task.assumed = True

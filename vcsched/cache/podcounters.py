@@ -118,6 +118,10 @@ class PodCounters:
         needs = self._needs.of(task)
         if needs is not None:
             numbers.append(needs)
+            if task.form.spec.affinity is not None:
+                # known before the first of them is placed, so that the rest of a gang stays one shape
+                for said in self._owned_terms(task.form):
+                    self._term(said)
         if self._meant:
             numbers += [t.number for t in self._meant.find(task.namespace, task.pod.metadata.labels)]
         return frozenset(numbers) if numbers else NOTHING
@@ -152,7 +156,8 @@ class PodCounters:
         needs = {relations.needs for relations in self._relations.values()}
         wanted = {question for each in needs for question in questions_of(each)}
         unasked = [question for question in self._questions.values() if question not in wanted]
-        unowned = [term for term in self._terms.values() if not term.tally.rows]
+        met = {term for each in self._relations.values() for term in (*each.keep_off, *each.draw)}
+        unowned = [term for term in self._terms.values() if not term.tally.rows and term not in met]
         for question in unasked:
             del self._questions[question.selector, question.living]
             self._asked.remove(question.selector, question)

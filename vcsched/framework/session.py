@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vcsched.cache.cache import reference_of
+from vcsched.cache.references import reference_of
 from vcsched.columns.journal import ALLOCATE, COMMITTED, OPEN, PIPELINE, UNDONE, Ledger, Op
 from vcsched.framework import orders, update
 from vcsched.framework.certificate import RETRY_S, Certificate

@@ -249,3 +249,14 @@ async def test_a_drain_that_takes_too_long_gives_up_what_waits() -> None:
         assert not await s.writer.drain(0.1)
         assert "not written before the end" in s.results()[2].reason
         held.set()
+
+
+async def test_events_do_not_hold_up_the_end() -> None:
+    async with Stage(patience=QUICK) as s:
+        s.pods("a")
+        held = asyncio.Event()
+        s.server.fail("POST", "/events", 500, wait=held)
+        s.link.send([bind(1, "a")])
+        assert await s.writer.drain(20, events_s=0.05)
+        assert s.results()[1].ok
+        held.set()

@@ -70,7 +70,9 @@ class Writer:
         self._tasks: set[asyncio.Task[None]] = set()
         self._event_tasks = 0
         self._paused: dict[int, tuple[asyncio.TimerHandle, Job]] = {}
-        self._quiet = asyncio.Event()
+        self._written = asyncio.Event()  # no write waits or is under way
+        self._written.set()
+        self._quiet = asyncio.Event()  # nor any event
         self._quiet.set()
         self._loop = asyncio.get_running_loop()
         self._woken = False
@@ -107,19 +109,18 @@ class Writer:
         self._recorder.clear()
         self._mark_quiet()
 
-    async def drain(self, timeout_s: float) -> bool:
+    async def drain(self, timeout_s: float, events_s: float = 2.0) -> bool:
         """Finish what there is; False if writes had to be given up after that time.
 
-        Events are sent as far as the time reaches, and forgotten then.
+        Events are sent for `events_s` at most and then forgotten: the next leader waits for our lease.
         """
         self.take()
-        try:
-            await asyncio.wait_for(self._quiet.wait(), timeout_s)
-        except TimeoutError:
-            done = not self._lanes.unfinished
-            self.give_up("not written before the end of the daemon")
-            return done
-        return True
+        end = time.monotonic() + timeout_s
+        done = await _is_set_within(self._written, timeout_s)
+        if done:
+            await _is_set_within(self._quiet, min(events_s, end - time.monotonic()))
+        self.give_up("not written before the end of the daemon")
+        return done
 
     async def stop(self) -> None:
         """End the pool; answers of requests under way are not waited for."""
@@ -255,7 +256,19 @@ class Writer:
             self._link.put(Wrote(number, outcome.ok, outcome.status, outcome.reason, outcome.obj))
 
     def _mark_quiet(self) -> None:
+        if self._lanes.unfinished:
+            self._written.clear()
+        else:
+            self._written.set()
         if self._lanes.unfinished or self._event_tasks or self._recorder.ready:
             self._quiet.clear()
         else:
             self._quiet.set()
+
+
+async def _is_set_within(event: asyncio.Event, timeout_s: float) -> bool:
+    try:
+        await asyncio.wait_for(event.wait(), timeout_s)
+    except TimeoutError:
+        return False
+    return True

@@ -172,6 +172,7 @@ def test_what_is_written_reads_back_as_the_same_amount(amount: int, unit: Unit) 
         (4000, Unit.MILLI, "4"),
         (500, Unit.MILLI, "500m"),
         (1333.333, Unit.MILLI, "1333m"),
+        (1_534_667, Unit.MILLI, "1534.7"),
         (2 * 1024**3, Unit.BYTES, "2Gi"),
         (1.5 * 1024**3, Unit.BYTES, "1.5Gi"),
         (10_000_000_000, Unit.BYTES, "9.3Gi"),

@@ -75,6 +75,8 @@ def human(amount: float, unit: Unit) -> str:
     if abs(amount) >= UNLIMITED:
         return "unlimited"
     if unit is Unit.MILLI:
+        if abs(amount) >= 10_000 and round(amount) % 1000:
+            return f"{amount / 1000:.1f}"
         return f"{round(amount / 1000)}" if round(amount) % 1000 == 0 else f"{round(amount)}m"
     if unit is Unit.COUNT:
         return f"{round(amount)}"

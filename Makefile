@@ -29,10 +29,8 @@ test: $(READY) ## Run every test that needs no other program
 	$(BIN)/pytest -n 2 -m "not controlplane and not fuzz"
 
 lint: $(READY) ## Check style, types and the floors of the house
-	$(BIN)/ruff check
-	$(BIN)/ruff format --check
-	$(BIN)/mypy
-	$(BIN)/lint-imports
+	@status=0; for check in "ruff check" "ruff format --check" mypy lint-imports; do \
+		echo "$$check"; $(BIN)/$$check || status=1; done; exit $$status
 
 e2e: $(READY) ## Run the tests on a real kube-apiserver and etcd, built once with Go
 	$(BIN)/python -m tests.controlplane.build

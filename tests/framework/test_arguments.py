@@ -80,9 +80,7 @@ def test_an_absent_key_gives_the_default_without_a_word(caplog: pytest.LogCaptur
 def test_warnings_go_to_the_log_unless_somebody_collects_them(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         Arguments({"weight": "5"}, "plugin binpack").int("weight", 1)
-    assert caplog.messages == [
-        "plugin binpack: argument weight is '5', not an integer; the default 1 is used"
-    ]
+    assert caplog.messages == ["plugin binpack: argument weight is '5', not an integer; the default 1 is used"]
 
 
 @pytest.mark.parametrize(

@@ -122,9 +122,7 @@ def test_actions_are_trimmed_ordered_and_may_repeat() -> None:
         (tier("{name: gang, arguments: {a: &a [*a]}}"), (4, 33), "nested"),
     ],
 )
-def test_what_cannot_be_read_refuses_the_text_and_tells_the_place(
-    text: str, place: tuple[int, int], part: str
-) -> None:
+def test_what_cannot_be_read_refuses_the_text_and_tells_the_place(text: str, place: tuple[int, int], part: str) -> None:
     (finding,) = refused(text)
     assert finding[:2] == place
     assert part in finding.message
@@ -138,18 +136,14 @@ def test_all_that_is_wrong_is_told_at_once_in_the_order_of_the_text() -> None:
 
 def test_an_unknown_plugin_is_an_error_that_does_not_refuse() -> None:
     configuration = read(tier("name: binpak", "name: gang"))
-    assert configuration.findings == (
-        Finding(4, 11, "error", 'unknown plugin "binpak" (did you mean binpack?)'),
-    )
+    assert configuration.findings == (Finding(4, 11, "error", 'unknown plugin "binpak" (did you mean binpack?)'),)
     assert names(configuration) == [["binpak", "gang"]]
 
 
 def test_a_plugin_listed_twice_counts_once() -> None:
     configuration = read(tier("name: gang", "name: drf", "{name: gang, enableJobOrder: false}"))
     assert names(configuration) == [["gang", "drf"]]
-    assert [f.message for f in configuration.findings] == [
-        "plugin gang is listed above; this entry is ignored"
-    ]
+    assert [f.message for f in configuration.findings] == ["plugin gang is listed above; this entry is ignored"]
     assert next(configuration.entries()).is_enabled("enableJobOrder")
 
 
@@ -161,9 +155,7 @@ def test_unknown_keys_are_ignored_with_a_warning() -> None:
 
 
 def test_empty_tiers_and_nulls_are_no_error() -> None:
-    configuration = read(
-        "actions: allocate\ntiers:\n-\n- plugins:\nconfigurations:\nmetrics:\ncompatibility:\n"
-    )
+    configuration = read("actions: allocate\ntiers:\n-\n- plugins:\nconfigurations:\nmetrics:\ncompatibility:\n")
     assert names(configuration) == [[], []]
     assert configuration.findings == ()
 
@@ -210,9 +202,7 @@ def test_the_first_configuration_of_an_action_holds() -> None:
 
 
 def test_metrics_are_texts_whatever_they_look_like() -> None:
-    configuration = read(
-        "actions: allocate\nmetrics: {interval: 30, tls.insecureSkipVerify: true, type: , a: 010}"
-    )
+    configuration = read("actions: allocate\nmetrics: {interval: 30, tls.insecureSkipVerify: true, type: , a: 010}")
     assert configuration.metrics == {
         "interval": "30",
         "tls.insecureSkipVerify": "true",
@@ -252,9 +242,7 @@ def test_a_configuration_can_be_given_as_data() -> None:
 
 
 def test_a_compatibility_switch_wins_over_the_profile() -> None:
-    conf = read(
-        "actions: allocate\ncompatibility: {profile: reference, roleSkip: false, barePods: schedule}\n"
-    )
+    conf = read("actions: allocate\ncompatibility: {profile: reference, roleSkip: false, barePods: schedule}\n")
     assert conf.compatibility.profile == "reference"
     assert conf.compatibility.role_skip is False
     assert conf.compatibility.bare_pods == "schedule"

@@ -33,9 +33,7 @@ def test_without_a_path_the_built_in_configuration_is_in_force() -> None:
     assert loader.current.actions == ("enqueue", "allocate", "backfill")
 
 
-def test_a_good_file_is_taken_whole_and_shown_in_the_log(
-    file: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_good_file_is_taken_whole_and_shown_in_the_log(file: Path, caplog: pytest.LogCaptureFixture) -> None:
     file.write_text("actions: allocate\nmetrics: {type: prometheus}\n")
     loader = Loader(str(file), Names())
     with caplog.at_level(logging.INFO - 2):
@@ -46,9 +44,7 @@ def test_a_good_file_is_taken_whole_and_shown_in_the_log(
     assert caplog.messages[:2] == ["Successfully loaded Scheduler conf as follows:", "actions: allocate"]
 
 
-def test_what_is_doubtful_is_warned_about_with_file_and_place(
-    file: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_is_doubtful_is_warned_about_with_file_and_place(file: Path, caplog: pytest.LogCaptureFixture) -> None:
     file.write_text("actions: allocate\ntiers: [{plugins: [{name: gangs}]}]\n")
     Loader(str(file), Names()).load()
     assert caplog.messages == [f'{file}:2:27 error unknown plugin "gangs" (did you mean gang?)']
@@ -85,9 +81,7 @@ def test_a_bad_edit_keeps_the_last_good_configuration(
     assert loader.current.actions == ("backfill",)
 
 
-def test_a_missing_file_leaves_the_built_in_configuration(
-    file: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_missing_file_leaves_the_built_in_configuration(file: Path, caplog: pytest.LogCaptureFixture) -> None:
     loader = Loader(str(file), Names())
     assert not loader.load()
     assert not loader.valid

@@ -53,9 +53,7 @@ def test_every_metric_has_the_reference_s_name_and_type(metrics: Metrics) -> Non
         | dict.fromkeys(counters.split(), "counter")
     )
     exposed = types(metrics)
-    own = {
-        name.removeprefix("volcano_"): kind for name, kind in exposed.items() if name.startswith("volcano_")
-    }
+    own = {name.removeprefix("volcano_"): kind for name, kind in exposed.items() if name.startswith("volcano_")}
     assert own == expected
     assert exposed["process_cpu_seconds_total"] == "counter"
 
@@ -95,9 +93,7 @@ def test_the_stages_of_plugins_and_tasks_are_labels(metrics: Metrics) -> None:
 
 
 @settings(max_examples=30, deadline=None)
-@given(
-    st.lists(st.tuples(st.floats(0, 7000) | st.sampled_from([1.0, 5000.0]), st.integers(1, 5)), max_size=8)
-)
+@given(st.lists(st.tuples(st.floats(0, 7000) | st.sampled_from([1.0, 5000.0]), st.integers(1, 5)), max_size=8))
 def test_values_observed_at_once_count_as_the_library_counts_them(seen: list[tuple[float, int]]) -> None:
     ours = FastHistogram("ours", "", buckets=buckets(1, 5000, 20), registry=None)
     library = Histogram("library", "", buckets=buckets(1, 5000, 20), registry=None)

@@ -67,9 +67,7 @@ def test_adding_in_place_changes_the_total_only() -> None:
 
 
 def test_subtracting_may_leave_less_than_nothing() -> None:
-    assert sub(of(4000, 4000, s1=1000, hp=2000), of(3000, 2000, s1=500, hp=1000)) == of(
-        1000, 2000, s1=500, hp=1000
-    )
+    assert sub(of(4000, 4000, s1=1000, hp=2000), of(3000, 2000, s1=500, hp=1000)) == of(1000, 2000, s1=500, hp=1000)
     assert sub(of(1), of(2, s1=3)) == of(-1, 0, s1=-3)
 
 
@@ -269,9 +267,7 @@ def test_names_are_of_what_is_there() -> None:
     assert intersection(of(pods=2, gpu=1), of(pods=1, gpu=2), with_pods=False) == [GPU]
 
 
-vectors = st.dictionaries(
-    st.sampled_from(["cpu", "memory", "pods", S1, HP]), st.integers(0, 5).map(float), max_size=5
-)
+vectors = st.dictionaries(st.sampled_from(["cpu", "memory", "pods", S1, HP]), st.integers(0, 5).map(float), max_size=5)
 
 
 @given(vectors, vectors)

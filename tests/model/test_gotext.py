@@ -21,9 +21,7 @@ def test_integers_are_decimal_with_a_sign(text: str, number: int) -> None:
     assert parse_int(text, 32) == number
 
 
-@pytest.mark.parametrize(
-    "text", ["", "+", "1.0", "0x1", "1_000", " 1", "1e3", "2147483648", "-2147483649", "9" * 5000]
-)
+@pytest.mark.parametrize("text", ["", "+", "1.0", "0x1", "1_000", " 1", "1e3", "2147483648", "-2147483649", "9" * 5000])
 def test_other_texts_are_no_integers(text: str) -> None:
     assert parse_int(text, 32) is None
 
@@ -56,8 +54,6 @@ def test_durations_add_up_their_parts(text: str, seconds: float) -> None:
     assert parse_duration(text) == pytest.approx(seconds)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "5", "1d", "s", ".s", "1h 2m", "1H", "--1s", "1e3s", "1000000h1000000h1000000h"]
-)
+@pytest.mark.parametrize("text", ["", "5", "1d", "s", ".s", "1h 2m", "1H", "--1s", "1e3s", "1000000h1000000h1000000h"])
 def test_other_texts_are_no_durations(text: str) -> None:
     assert parse_duration(text) is None

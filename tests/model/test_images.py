@@ -47,7 +47,5 @@ def test_an_image_counts_with_the_share_of_nodes_that_have_it() -> None:
         ([1000 * MIB], 2, 49),
     ],
 )
-def test_scores_rise_from_23_mib_to_1000_mib_a_container(
-    sizes: list[int], containers: int, score: int
-) -> None:
+def test_scores_rise_from_23_mib_to_1000_mib_a_container(sizes: list[int], containers: int, score: int) -> None:
     assert locality_score(sizes, containers) == score

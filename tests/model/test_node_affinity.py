@@ -131,10 +131,7 @@ def test_a_term_that_cannot_be_read_never_matches_and_the_others_still_count(
 
 @pytest.mark.parametrize("broken", BROKEN)
 def test_a_preferred_term_that_cannot_be_read_is_an_error(broken: NodeSelectorTerm) -> None:
-    assert (
-        "preferred node affinity term 1: match"
-        in rule(preferred=((1, on("n1")), (1, broken))).preferred_error
-    )
+    assert "preferred node affinity term 1: match" in rule(preferred=((1, on("n1")), (1, broken))).preferred_error
     assert rule(preferred=((0, broken),)).preferred_error == ""
 
 
@@ -168,9 +165,7 @@ def test_the_keys_it_reads_are_known() -> None:
 
 
 parts = st.one_of(
-    st.tuples(
-        st.sampled_from("abc"), st.sampled_from(("In", "NotIn", "Gt")), st.tuples(st.sampled_from("123"))
-    ),
+    st.tuples(st.sampled_from("abc"), st.sampled_from(("In", "NotIn", "Gt")), st.tuples(st.sampled_from("123"))),
     st.tuples(st.sampled_from("abc"), st.sampled_from(("Exists", "DoesNotExist")), st.just(())),
     st.just(("a", "Near", ("1",))),
 )

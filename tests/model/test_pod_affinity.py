@@ -30,9 +30,7 @@ def term(
     of: LabelSelector | None = None,
     key: str = HOST,
 ) -> PodAffinityTerm:
-    return PodAffinityTerm(
-        label_selector=selector, namespaces=namespaces, namespace_selector=of, topology_key=key
-    )
+    return PodAffinityTerm(label_selector=selector, namespaces=namespaces, namespace_selector=of, topology_key=key)
 
 
 def rule(near: PodAffinity | None = None, far: PodAffinity | None = None) -> PodAffinityRule:

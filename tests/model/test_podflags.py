@@ -135,9 +135,7 @@ def test_revocable_nodes_are_for_those_who_say_so(annotations: dict[str, str], z
     ("long", "short", "seconds"),
     [("1h2m3s", "1s", 3723), ("soon", "1s", 1), ("-1s", "1s", 1), ("", "0", None), ("", "", None)],
 )
-def test_a_waiting_time_is_the_first_readable_one_above_nothing(
-    long: str, short: str, seconds: float | None
-) -> None:
+def test_a_waiting_time_is_the_first_readable_one_above_nothing(long: str, short: str, seconds: float | None) -> None:
     said = {"volcano.sh/sla-waiting-time": long, "sla-waiting-time": short}
     assert group_waiting_time_s(ObjectMeta(annotations=said)) == seconds
 

@@ -128,9 +128,7 @@ def test_a_pod_level_request_leaves_what_it_does_not_name() -> None:
 
 
 def resized(reason: str | None, level: Quantities | None = None) -> Pod:
-    conditions = (
-        () if reason is None else (PodCondition(type="PodResizePending", status="True", reason=reason),)
-    )
+    conditions = () if reason is None else (PodCondition(type="PodResizePending", status="True", reason=reason),)
     state = ContainerStatus(name="main", resources=Resources(requests={"cpu": 1, "memory": "1Gi"}))
     return pod(
         asks(name="main", cpu="2", memory="2Gi"),
@@ -164,16 +162,11 @@ def test_a_status_without_resources_says_nothing() -> None:
 
 
 def test_the_status_of_a_finished_init_container_says_nothing_but_that_of_a_sidecar_does() -> None:
-    states = tuple(
-        ContainerStatus(name=name, resources=Resources(requests={"cpu": "9"})) for name in ("init", "side")
-    )
+    states = tuple(ContainerStatus(name=name, resources=Resources(requests={"cpu": "9"})) for name in ("init", "side"))
     status = PodStatus(init_container_statuses=states)
     main = asks(cpu="1")
     assert pod_request(pod(main, init=(asks(name="init", cpu="2"),), status=status))["cpu"] == 2000
-    assert (
-        pod_request(pod(main, init=(asks(name="side", cpu="2", sidecar=True),), status=status))["cpu"]
-        == 10000
-    )
+    assert pod_request(pod(main, init=(asks(name="side", cpu="2", sidecar=True),), status=status))["cpu"] == 10000
 
 
 def test_resources_stand_in_order_and_unknown_ones_are_dropped() -> None:

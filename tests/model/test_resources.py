@@ -77,9 +77,7 @@ def test_a_resource_list_is_read_in_the_unit_of_each_resource() -> None:
         "scalar.io/s1": 1000,
     }
     assert list(read) == in_order(read)
-    assert {
-        name: read[name] * scale(name) for name in ("ephemeral-storage", "hugepages-2Mi", "scalar.io/s1")
-    } == {
+    assert {name: read[name] * scale(name) for name in ("ephemeral-storage", "hugepages-2Mi", "scalar.io/s1")} == {
         "ephemeral-storage": 3000,
         "hugepages-2Mi": 2000,
         "scalar.io/s1": 1000,

@@ -91,9 +91,7 @@ def test_a_readable_selector_has_no_problem() -> None:
 
 def test_selectors_that_say_the_same_are_equal() -> None:
     one = compile_label_selector(selector({"a": "1"}, ("b", "In", ("x", "y"))))
-    other = compile_label_selector(
-        selector({}, ("b", "In", ("y", "x", "x")), ("a", "In", ("1",)), ("a", "In", ("1",)))
-    )
+    other = compile_label_selector(selector({}, ("b", "In", ("y", "x", "x")), ("a", "In", ("1",)), ("a", "In", ("1",))))
     assert one == other
     assert hash(one) == hash(other)
 

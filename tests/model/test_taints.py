@@ -71,7 +71,5 @@ def test_only_soft_taints_count_against_a_node_and_only_soft_tolerations_help() 
 def test_a_node_marked_unschedulable_needs_its_own_toleration() -> None:
     assert tolerates_unschedulable((Toleration(key="node.kubernetes.io/unschedulable", operator="Exists"),))
     assert tolerates_unschedulable((Toleration(key="node.kubernetes.io/unschedulable", effect="NoSchedule"),))
-    assert not tolerates_unschedulable(
-        (Toleration(key="node.kubernetes.io/unschedulable", effect="NoExecute"),)
-    )
+    assert not tolerates_unschedulable((Toleration(key="node.kubernetes.io/unschedulable", effect="NoExecute"),))
     assert not tolerates_unschedulable((Toleration(key="gpu", operator="Exists"),))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from vcsched.framework.explain import joined
 from vcsched.framework.notices import Notices
 from vcsched.framework.plugin import PERMIT, REJECT, Plugin
+from vcsched.model import resources
 from vcsched.model.quantity import QuantityError, exact
 
 if TYPE_CHECKING:
@@ -81,7 +82,10 @@ class QuotaAdmission(Plugin):
             ",".join(f"{name}={quantity}" for name, quantity in zip((e.name for e in found), column, strict=True))
             for column in ([e.asked for e in found], [e.used for e in found], [e.hard for e in found])
         )
-        numbers = " · ".join(f"{e.name} {e.used} of {e.hard} used, {e.asked} asked" for e in found)
+        numbers = " · ".join(
+            f"{e.name} {_human(e.name, e.used)} of {_human(e.name, e.hard)} used, {_human(e.name, e.asked)} asked"
+            for e in found
+        )
         sentence = f"quota {quota} of namespace {job.namespace} full: {numbers}"
         self._ssn.refuse(job, "admission", sentence)
         text = f"resource quota insufficient, requested: {asked}, used: {used}, limited: {hard}"
@@ -103,3 +107,10 @@ def read(quantities: Mapping[str, Quantity]) -> Amounts:
         except QuantityError:
             continue
     return amounts
+
+
+def _human(name: str, quantity: Quantity) -> str:
+    """A quantity as people write it; names that only quotas know, such as `count/pods`, as it is written."""
+    resource = name.removeprefix("requests.").removeprefix("limits.")
+    amount = resources.amounts({resource: quantity}).get(resource)
+    return str(quantity) if amount is None else resources.human(resource, amount)

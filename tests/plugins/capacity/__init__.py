@@ -1,0 +1,1 @@
+"""capacity, alone and in a tree."""

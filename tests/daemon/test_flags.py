@@ -162,9 +162,7 @@ def test_every_klog_flag_is_accepted() -> None:
 
 
 def test_every_flag_is_shown_as_the_log_has_it() -> None:
-    _, shown = parse_options(
-        ["--scheduler-name=a", "--leader-elect-lease-duration=60s", "--logtostderr=false"]
-    )
+    _, shown = parse_options(["--scheduler-name=a", "--leader-elect-lease-duration=60s", "--logtostderr=false"])
     assert 'FLAG: --scheduler-name="[a]"' in shown
     assert 'FLAG: --leader-elect-lease-duration="1m0s"' in shown
     assert 'FLAG: --logtostderr="false"' in shown

@@ -53,9 +53,7 @@ def test_what_a_session_leaves_is_freed_in_the_pause(policy: GcPolicy) -> None:
     assert Cycle.freed == 1
 
 
-def test_once_in_a_while_frozen_cycles_are_found_too(
-    policy: GcPolicy, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_once_in_a_while_frozen_cycles_are_found_too(policy: GcPolicy, monkeypatch: pytest.MonkeyPatch) -> None:
     cycle = Cycle()
     policy.synced()
     Cycle.freed = 0

@@ -129,9 +129,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("with_client_certificate", [False, True])
-def test_health_speaks_tls_with_the_three_files(
-    files: tuple[str, str], with_client_certificate: bool
-) -> None:
+def test_health_speaks_tls_with_the_three_files(files: tuple[str, str], with_client_certificate: bool) -> None:
     certificate, key = files
 
     async def run() -> str:

@@ -32,9 +32,7 @@ def session(directory: Path, talk: Callable[[Get], Awaitable[None]], start: int 
         server = LogLevelSocket(Verbosity(start), str(directory))
         await server.start()
         try:
-            async with aiohttp.ClientSession(
-                connector=aiohttp.UnixConnector(str(directory / SOCKET))
-            ) as client:
+            async with aiohttp.ClientSession(connector=aiohttp.UnixConnector(str(directory / SOCKET))) as client:
 
                 async def get(path: str) -> tuple[int, str]:
                     async with client.get(f"http://localhost{path}") as reply:

@@ -28,13 +28,13 @@ READY_WITHIN_S = 60.0
 
 
 class Daemon:
-    """One scheduler process; `log` is everything it printed."""
+    """One scheduler process; `log` is everything it printed, `folder` holds its files and dumps."""
 
     def __init__(self, kubeconfig: Path, *flags: str, configuration: str = CONFIGURATION) -> None:
         # Not pytest's folder: the path of the log-level socket may have 107 characters at most.
-        self._folder = Path(tempfile.mkdtemp(prefix="vcsched-e2e-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="vcsched-e2e-"))
         self._generation = 0
-        self._mount = self._folder / "volcano.scheduler"
+        self._mount = self.folder / "volcano.scheduler"
         self._mount.mkdir()
         self.configure(configuration)
         name = "volcano-scheduler.conf"
@@ -42,7 +42,7 @@ class Daemon:
         metrics, healthz = free_ports(2)
         self.healthz = f"http://127.0.0.1:{healthz}"
         self._metrics = f"http://127.0.0.1:{metrics}/metrics"
-        self._log = self._folder / "log"
+        self._log = self.folder / "log"
         command = [
             str(Path(sys.executable).with_name("vc-scheduler")),
             *_deployed_arguments(),
@@ -50,7 +50,7 @@ class Daemon:
             f"--scheduler-conf={self._mount / name}",
             f"--listen-address=127.0.0.1:{metrics}",
             f"--healthz-address=127.0.0.1:{healthz}",
-            f"--cache-dump-dir={self._folder}",
+            f"--cache-dump-dir={self.folder}",
             "--leader-elect=false",
             "--schedule-period=100ms",
             *flags,
@@ -61,7 +61,7 @@ class Daemon:
                 command,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                env={"PATH": "/usr/bin:/bin", "DEBUG_SOCKET_DIR": str(self._folder)},
+                env={"PATH": "/usr/bin:/bin", "DEBUG_SOCKET_DIR": str(self.folder)},
             )
 
     @property
@@ -121,7 +121,7 @@ class Daemon:
         """End the process if it still runs, and remove its files."""
         if self._process.poll() is None:
             self.kill()
-        shutil.rmtree(self._folder)
+        shutil.rmtree(self.folder)
 
 
 def _deployed_arguments() -> list[str]:

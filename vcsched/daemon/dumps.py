@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from vcsched.cache.dumper import dump_json, dump_log
 from vcsched.daemon.questions import Answer, Failed
 from vcsched.kube.link import Question
 
@@ -40,13 +41,9 @@ class Dumps:
         self._link.put(Question(_LOG, {}, _report))
 
     def _write(self, cache: SchedulerCache, _: Scheduler, __: Mapping[str, Any]) -> str:
-        from vcsched.cache.dumper import dump_json
-
         return f"the cache is dumped to {dump_json(cache, self._directory)}"
 
     def _log(self, cache: SchedulerCache, _: Scheduler, __: Mapping[str, Any]) -> str:
-        from vcsched.cache.dumper import dump_log
-
         dump_log(cache)
         return "the cache is dumped to this log"
 

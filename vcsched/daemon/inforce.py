@@ -43,10 +43,10 @@ class InForce:
     def watch(self) -> None:
         """Prepare the watches. FileNotFoundError if the directory of the configuration is missing."""
         if self._conf:
-            self._watches.append(watch_configuration(self._conf, self._conf_changed.set))
+            self._watches.append(watch_configuration(self._conf, self.note_conf))
         if self._plugins_dir:
             try:
-                self._watches.append(watch_plugins(self._plugins_dir, self._plugins_changed.set))
+                self._watches.append(watch_plugins(self._plugins_dir, self.note_plugins))
             except FileNotFoundError as error:
                 log.warning("--plugins-dir: %s", error)
 
@@ -56,6 +56,14 @@ class InForce:
         self._metrics.set_configuration_valid(self._loader.valid)
         for watch in self._watches:
             watch.start()
+
+    def note_conf(self) -> None:
+        """The configuration file may have changed. Any thread."""
+        self._conf_changed.set()
+
+    def note_plugins(self) -> None:
+        """The plugins directory may have changed. Any thread."""
+        self._plugins_changed.set()
 
     def refresh(self) -> bool:
         """Act on changes noticed since the last call; True if the scheduler must be configured anew."""

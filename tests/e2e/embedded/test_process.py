@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -51,6 +52,26 @@ def test_an_idle_scheduler_writes_nothing(server: ApiServer, cluster: Cluster, d
     run_sessions(cluster, scheduler, 10)
 
     assert writes(server) - before == Counter()
+
+
+def test_signals_ask_for_dumps_to_a_file_and_to_the_log(cluster: Cluster, daemon: StartDaemon) -> None:
+    cluster.nodes(1, cpu=2)
+    cluster.gang("one", pods=2, cpu=1)
+    cluster.submit()
+    scheduler = daemon()
+    cluster.wait(lambda: cluster.bound("one") == 2)
+
+    scheduler.send(signal.SIGUSR1)
+    cluster.wait(lambda: "the cache is dumped to /" in scheduler.log)
+    scheduler.send(signal.SIGUSR2)
+    cluster.wait(lambda: "the cache is dumped to this log" in scheduler.log)
+
+    [dump] = scheduler.folder.glob("snapshot-*.json")
+    nodes, *_ = [json.loads(line) for line in dump.read_text().splitlines()]
+    assert list(nodes) == ["n-0"]
+    assert f"{cluster.default_namespace}/one" in dump.read_text()
+    assert dump.stat().st_mode & 0o777 == 0o600
+    assert "Dump of nodes info in scheduler cache" in scheduler.log
 
 
 def test_explain_gives_the_one_reason_and_the_numbers(cluster: Cluster, daemon: StartDaemon) -> None:

@@ -20,7 +20,7 @@ from vcsched.daemon.firstlists import wait_for_first_lists
 from vcsched.daemon.inforce import InForce
 from vcsched.daemon.loop import Loop
 from vcsched.daemon.questions import Questions
-from vcsched.daemon.setup import cache_options_of, kinds_of, lease_of
+from vcsched.daemon.setup import cache_options_of, kinds_of, lease_of, sampling_of
 from vcsched.framework.findings import ConfigurationError
 from vcsched.framework.metrics import Metrics
 from vcsched.framework.registry import Registry
@@ -151,6 +151,7 @@ class SchedulingThread:
             registry=self._registry,
             metrics=self.metrics,
             seed=options.seed,
+            sampling=sampling_of(options),
         )
         loop = Loop(self.cache, scheduler, self._in_force, questions, options.schedule_period)
         io.follow(kinds)

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from vcsched.cache.options import CacheOptions
 from vcsched.daemon.featuregates import FeatureGates, server_minor
 from vcsched.daemon.flags import Options
+from vcsched.framework.sampling import SamplingFlags
 from vcsched.kube.lease import LeaseSettings
 from vcsched.kube.objects import (
     Namespace,
@@ -56,6 +57,13 @@ def cache_options_of(options: Options) -> CacheOptions:
         scheduler_names=options.scheduler_name,
         default_queue=options.default_queue,
         node_selector=tuple(_pairs(options.node_selector)),
+    )
+
+
+def sampling_of(options: Options) -> SamplingFlags:
+    """How many nodes a search is to find."""
+    return SamplingFlags(
+        options.minimum_feasible_nodes, options.minimum_percentage_nodes_to_find, options.percentage_nodes_to_find
     )
 
 

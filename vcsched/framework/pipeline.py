@@ -18,6 +18,7 @@ from vcsched.framework.fits import FitRecord
 from vcsched.framework.keptcolumns import FilterColumn
 from vcsched.framework.plugin import Ask
 from vcsched.framework.points import Points
+from vcsched.framework.sampling import Sampling, SamplingFlags
 from vcsched.framework.shapestate import EPSILON, ShapeState
 from vcsched.model.status import UNRESOLVABLE, UNSCHEDULABLE
 
@@ -40,8 +41,16 @@ class Choice(NamedTuple):
 class Pipeline:
     """Shape states of one configuration, kept over sessions and dropped by least use."""
 
-    def __init__(self, picture: Picture, shapes: Shapes, rng: random.Random, kept_bytes: int = KEPT_BYTES) -> None:
+    def __init__(
+        self,
+        picture: Picture,
+        shapes: Shapes,
+        rng: random.Random,
+        sampling: Sampling | None = None,
+        kept_bytes: int = KEPT_BYTES,
+    ) -> None:
         self.picture = picture
+        self._sampling = sampling or Sampling(SamplingFlags(), adaptive=False)
         self._shapes = shapes
         self._rng = rng
         self._kept_bytes = kept_bytes
@@ -94,14 +103,13 @@ class Pipeline:
     def choose(self, ask: Ask, rows: IntArray | None = None) -> Choice | None:
         """The node for a task among all nodes (or `rows`), as allocate chooses; None if none fits."""
         state = self.state(ask)
-        if rows is None and not state.live_filters and not state.needs_candidates and not self._hooks:
+        simple = not state.live_filters and not state.needs_candidates and not self._hooks and not self._sampling.is_on
+        if rows is None and simple:
             if state.idle_count:
                 return Choice(state.best.pick(state.top, self._rng.randrange), True)
             if not state.future_ok.any():
                 return None
-        fits = state.passing(room=True)
-        if rows is not None:
-            fits = _only(fits, rows)
+        fits = self._found(state.passing(room=True), rows)
         for idle, group in ((True, fits & state.idle_ok), (False, fits & ~state.idle_ok)):
             candidates = np.flatnonzero(group)
             if len(candidates):
@@ -174,8 +182,7 @@ class Pipeline:
 
     def feasible(self, ask: Ask, *, room: bool, rows: IntArray | None = None) -> IntArray:
         """Rows that pass (allocate: with `room`; backfill: without)."""
-        fits = self.state(ask).passing(room=room)
-        return np.flatnonzero(fits if rows is None else _only(fits, rows))
+        return np.flatnonzero(self._found(self.state(ask).passing(room=room), rows))
 
     def tolerable(self, ask: Ask, *, room: bool = False, rows: IntArray | None = None) -> IntArray:
         """Rows that an eviction could open: nothing but plain Unschedulable stands against them (spec 03 §7.6)."""
@@ -192,7 +199,16 @@ class Pipeline:
                 fits &= ~hard
                 failed |= shown & (column.codes != 0)
             waiting &= ~failed
-        return np.flatnonzero(fits if rows is None else _only(fits, rows))
+        return np.flatnonzero(self._found(fits, rows))
+
+    def _found(self, fits: BoolArray, rows: IntArray | None) -> BoolArray:
+        """What a search through `rows` (default: all nodes) finds."""
+        if rows is not None:
+            fits = _only(fits, rows)
+        if not self._sampling.is_on:
+            return fits
+        examined = rows if rows is not None else np.flatnonzero(self.picture.nodes.alive[: len(fits)])
+        return self._sampling.cut(fits, examined)
 
     def failure(self, ask: Ask, *, room: bool, rows: IntArray | None = None) -> FitRecord:
         """Why the rows (default: all nodes) do not take the task; shared by all tasks of the shape."""

@@ -16,6 +16,7 @@ from vcsched.framework.pipeline import Pipeline
 from vcsched.framework.plugin import Plugin
 from vcsched.framework.points import Opening
 from vcsched.framework.registry import Registry
+from vcsched.framework.sampling import Sampling, SamplingFlags
 from vcsched.framework.session import Session
 from vcsched.framework.update import Reminders
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from vcsched.framework.conf import Configuration
 
 log = logging.getLogger(__name__)
+
+
+DEFAULT_SAMPLING = SamplingFlags()
 
 
 class Report(NamedTuple):
@@ -46,11 +50,13 @@ class Scheduler:
         registry: Registry | None = None,
         metrics: Metrics | None = None,
         seed: int | None = None,
+        sampling: SamplingFlags = DEFAULT_SAMPLING,
     ) -> None:
         self.cache = cache
         self.registry = registry or Registry()
         self.metrics = metrics or Metrics()
         self.rng = random.Random(seed)
+        self.sampling = sampling
         self.reminders = Reminders()
         self.wake: float | None = None
         self.configure(configuration)
@@ -76,7 +82,8 @@ class Scheduler:
         self.cache.set_shape_keys(
             plugin.shape_key for _, plugin in plugins if type(plugin).shape_key is not Plugin.shape_key
         )
-        self.pipeline = Pipeline(self.cache.picture, self.cache.shapes, self.rng)
+        sampling = Sampling(self.sampling, adaptive=configuration.compatibility.node_sampling)
+        self.pipeline = Pipeline(self.cache.picture, self.cache.shapes, self.rng, sampling)
         picture = self.cache.picture
         picture.changes += 1
         picture.touched.update(picture.attached)

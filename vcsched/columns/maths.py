@@ -34,7 +34,7 @@ class ArrayMaths:
     either = staticmethod(np.logical_or)
     no = staticmethod(np.logical_not)
     where = staticmethod(np.where)
-    trunc = staticmethod(np.trunc)
+    trunc = staticmethod(lambda a: np.trunc(a) + 0.0)  # no negative zero, as on floats
     sqrt = staticmethod(np.sqrt)
     minimum = staticmethod(np.minimum)
     maximum = staticmethod(np.maximum)

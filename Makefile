@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test lint e2e fuzz bench bench-full bench-e2e format clean
+.PHONY: help venv demo test lint e2e fuzz bench bench-full bench-e2e docs format clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) \
@@ -19,7 +19,7 @@ venv: $(READY) ## Make .venv with vcsched (editable) and the tools of its tests
 $(READY): pyproject.toml
 	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer found; install one, or: make PYTHON=/path/to/python3" >&2; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
 	@touch $@
 
 demo: $(READY) ## Show the scheduler at work on an embedded cluster, in under a minute
@@ -45,8 +45,11 @@ bench: $(READY) ## Measure the speed of the core; writes benchmarks/out/latest.j
 bench-full: $(READY) ## Measure at full size
 	$(BIN)/python -m benchmarks full
 
-bench-e2e: $(READY) ## Measure the daemon against the embedded API server
+bench-e2e: $(READY) ## Measure the daemon on a real kube-apiserver and etcd
 	$(BIN)/python -m benchmarks e2e
+
+docs: $(READY) ## Write the generated parts of the pages anew
+	$(BIN)/python -m tests.docs
 
 format: $(READY) ## Mend style where that needs no thought
 	$(BIN)/ruff check --fix

@@ -1,4 +1,4 @@
-"""`python -m tests.docs`: writes the generated parts of the pages anew."""
+"""`make docs`: writes the generated parts of the pages anew."""
 
 from tests.docs.generated import PARTS, ROOT, renewed
 

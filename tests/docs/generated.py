@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+import textwrap
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from vcsched.daemon.flags import Options
 from vcsched.framework.compat import SWITCHES, CompatibilitySwitch
+from vcsched.framework.points import Point, Points
 from vcsched.framework.registry import Registry
 
 ROOT = Path(__file__).parents[2]
+_KLOG = "and klog's flags other than -v."
 
 
 class Part(NamedTuple):
@@ -40,6 +44,33 @@ def built() -> str:
     return _lines(rows)
 
 
+def silent_flags() -> str:
+    """The options that nothing reads."""
+    text = "\n".join(sources("."))
+    read = set(re.findall(r"(?:options|_options|self)\.(\w+)\b", text))
+    names = [f"`--{field.replace('_', '-')}`" for field in Options.__slots__ if field not in read]
+    return _filled(
+        f"Accepted so that an existing command line works, and without effect: {', '.join(sorted(names))},", _KLOG
+    )
+
+
+def silent_points() -> str:
+    """The points that neither the framework nor an action asks."""
+    asked: set[str] = set()
+    for text in sources("framework", "actions"):
+        if "class Points:" not in text:
+            asked |= set(re.findall(r"\.(\w+)\b(?!\.add\()", text))
+    names = [f"`{name}`" for name, value in vars(Points()).items() if isinstance(value, Point) and name not in asked]
+    return _filled(f"Nobody asks yet: {', '.join(sorted(names)) or 'none'}.")
+
+
+def sources(*rooms: str) -> Iterator[str]:
+    """The text of every file of these rooms of the package."""
+    for room in rooms:
+        for path in (ROOT / "vcsched" / room).rglob("*.py"):
+            yield path.read_text()
+
+
 def specified(line: str) -> frozenset[str]:
     """The names that spec 03 §6 lists after these words."""
     found = re.search(rf"^{line}: `([^`]+)`", (ROOT / "docs/spec/03-framework.md").read_text(), re.MULTILINE)
@@ -54,14 +85,19 @@ def is_read(switch: CompatibilitySwitch) -> bool:
     return any(use.search(path.read_text()) for path in sources)
 
 
-PARTS = (Part("README.md", "built", built), Part("docs/configuration.md", "compatibility", compatibility))
+PARTS = (
+    Part("README.md", "built", built),
+    Part("docs/configuration.md", "compatibility", compatibility),
+    Part("docs/operations.md", "silent flags", silent_flags),
+    Part("docs/plugins.md", "silent points", silent_points),
+)
 
 
 def renewed(page: str, text: str) -> str:
     """The page with its generated parts as they must be now."""
     for part in PARTS:
         if part.page == page:
-            begin, end = f"<!-- {part.name}: python -m tests.docs -->\n", f"<!-- end of {part.name} -->\n"
+            begin, end = f"<!-- {part.name}: make docs -->\n", f"<!-- end of {part.name} -->\n"
             head, found, rest = text.partition(begin)
             assert found, f"{page} has no line {begin!r}"
             text = head + begin + part.text() + end + rest.partition(end)[2]
@@ -78,6 +114,10 @@ def _shown(value: bool | str) -> str:
 
 def _listed(names: frozenset[str]) -> str:
     return ", ".join(sorted(names)) or "none"
+
+
+def _filled(*sentences: str) -> str:
+    return textwrap.fill(" ".join(sentences), 115, break_on_hyphens=False, break_long_words=False) + "\n"
 
 
 def _lines(rows: list[str]) -> str:

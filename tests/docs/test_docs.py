@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.docs.generated import PARTS, ROOT, renewed
 from vcsched.cli.main import main
-from vcsched.daemon.flags import FLAGS, Options
+from vcsched.daemon.flags import FLAGS
 from vcsched.framework.compat import SWITCHES
 from vcsched.framework.conf import parse
 from vcsched.framework.conf_loader import BUILT_IN
@@ -20,7 +19,6 @@ from vcsched.framework.registry import Registry
 from vcsched.framework.switches import DEFAULTS
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "examples").glob("*.md")])
-_KLOG = re.compile("klog|without effect$")
 
 
 def page(name: str) -> str:
@@ -42,17 +40,11 @@ def ticked(text: str) -> set[str]:
     return set(re.findall(r"`([^`\n]+)`", text))
 
 
-def sources(*rooms: str) -> Iterator[str]:
-    for room in rooms:
-        for path in (ROOT / "vcsched" / room).rglob("*.py"):
-            yield path.read_text()
-
-
 @pytest.mark.parametrize("name", dict.fromkeys(part.page for part in PARTS))
 def test_the_generated_parts_are_as_the_code_is(name: str) -> None:
     text = (ROOT / name).read_text()
 
-    assert renewed(name, text) == text, "run: python -m tests.docs"
+    assert renewed(name, text) == text, "run: make docs"
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -89,16 +81,6 @@ def test_every_point_is_in_the_list() -> None:
     assert ticked(first_column) == points
 
 
-def test_points_that_nobody_asks_are_named_as_such() -> None:
-    asked = set()
-    for text in sources("framework", "actions"):
-        if "class Points:" not in text:
-            asked |= set(re.findall(r"\.(\w+)\b(?!\.add\()", text))
-    points = {name for name, value in vars(Points()).items() if isinstance(value, Point)}
-
-    assert ticked(between(page("plugins.md"), "silent")) == points - asked
-
-
 def test_the_plugin_that_is_shown_can_be_loaded(tmp_path: Path) -> None:
     (tmp_path / "spot_only.py").write_text(blocks(page("plugins.md"), "python")[0])
     registry = Registry(str(tmp_path))
@@ -112,14 +94,6 @@ def test_flags_that_are_named_exist() -> None:
     named = set(re.findall(r"`(--[a-z-]+[a-z])", page("operations.md")))
 
     assert named - known == set()
-
-
-def test_flags_without_effect_are_named_as_such() -> None:
-    """An option that nothing reads; klog's flags are no options."""
-    text = "\n".join(sources("."))
-    silent = {f for f in Options.__slots__ if not re.search(rf"(?:options|opts|_options|self)\.{f}\b", text)}
-
-    assert ticked(between(page("operations.md"), "without effect")) == {f"--{f.replace('_', '-')}" for f in silent}
 
 
 def test_metrics_that_are_named_exist() -> None:

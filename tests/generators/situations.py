@@ -84,7 +84,11 @@ class Situation:
             for name, value in CLASSES.items():
                 self.add("scheduling.k8s.io/v1", "PriorityClass", name, value=value)
         queues = self.queues()
-        nodes = [self.node(number) for number in range(draw.number(1, 5))]
+        nodes = [self.node(number) for number in range(draw.number(1, 3 if self.shows("victims") else 5))]
+        if self.shows("victims"):
+            for number in range(draw.number(1, 2)):
+                self.running_job(f"old-{number + 1}", queues if draw.once_in(4) else queues[:1], nodes)
+            queues = queues[::-1]
         for number in range(draw.number(1, 4)):
             self.job(f"job-{number + 1}", queues, nodes)
         if self.shows("edges") and draw.once_in(4):
@@ -131,13 +135,18 @@ class Situation:
         return obj
 
     def queues(self) -> list[str]:
-        names = ["default", "q1", "q2"][: self.draw.number(1, 3)] if self.shows("queues") else ["default"]
+        names = ["default", "q1", "q2"]
+        if not self.shows("queues"):
+            names = names[:1]
+        else:
+            names = names[: self.draw.number(2 if self.shows("victims") else 1, 3)]
         for name in names:
             spec: Object = {"weight": self.draw.number(1, 3)}
             if self.shows("limits"):
-                for field in ("capability", "deserved"):
-                    if self.draw.once_in(3):
-                        spec[field] = self.limit()
+                if self.draw.once_in(3):
+                    spec["capability"] = self.limit()
+                if self.draw.once_in(3) or (self.shows("victims") and self.draw.once_in(2)):
+                    spec["deserved"] = self.limit()
                 if self.draw.once_in(4):
                     spec["guarantee"] = {"resource": self.limit()}
             if self.shows("priorities") and self.draw.once_in(4):
@@ -164,7 +173,8 @@ class Situation:
 
     def node(self, number: int) -> str:
         draw, name = self.draw, f"node-{number + 1}"
-        amounts: Object = {"cpu": str(draw.number(2, 8)), "memory": f"{draw.number(2, 8)}Gi", "pods": "110"}
+        most = 4 if self.shows("victims") else 8
+        amounts: Object = {"cpu": str(draw.number(2, most)), "memory": f"{draw.number(2, 8)}Gi", "pods": "110"}
         if self.shows("scalars") and draw.once_in(2):
             amounts[GPU] = str(draw.number(0, 4))
         if self.shows("edges") and draw.once_in(6):
@@ -190,16 +200,19 @@ class Situation:
 
     def job(self, name: str, queues: list[str], nodes: list[str]) -> None:
         draw = self.draw
-        placed = self.shows("placed") and draw.once_in(3)
+        placed = self.shows("placed") and draw.once_in(6 if self.shows("victims") else 3)
         count = draw.number(1, 5)
         roles = ROLES[: draw.number(1, 2)] if self.shows("roles") else ROLES[:1]
         of_pod = [roles[min(i * len(roles) // count, len(roles) - 1)] for i in range(count)]
-        spec: Object = {"minMember": draw.number(0, count), "queue": draw.pick(queues)}
+        most = min(count, 2) if self.shows("victims") else count
+        spec: Object = {"minMember": draw.number(0, most), "queue": draw.pick(queues)}
         if self.shows("edges") and draw.once_in(6):
             spec["minMember"] = count + 1
         if len(roles) > 1 and draw.once_in(2):
             spec["minTaskMember"] = {role: draw.number(0, of_pod.count(role)) for role in roles}
-        if self.shows("priorities") and draw.once_in(2):
+        if self.shows("victims") and not draw.once_in(3):
+            spec["priorityClassName"] = "high"
+        elif self.shows("priorities") and draw.once_in(2):
             spec["priorityClassName"] = draw.pick(tuple(CLASSES))
         if self.shows("min-resources") and draw.once_in(2):
             spec["minResources"] = self.request()
@@ -218,6 +231,19 @@ class Situation:
             if placed and not draw.once_in(3):
                 self.place(pod, draw.pick(nodes))
 
+    def running_job(self, name: str, queues: list[str], nodes: list[str]) -> None:
+        """A job of little priority that fills nodes, so that others have something to evict."""
+        draw = self.draw
+        spec: Object = {"minMember": draw.number(0, 2), "queue": draw.pick(queues), "priorityClassName": "low"}
+        group = self.add("scheduling.volcano.sh/v1beta1", "PodGroup", name, "team", spec=spec)
+        group["status"] = {"phase": "Running"}
+        for number, node in enumerate(nodes):
+            for index in range(draw.number(1, 2)):
+                pod = self.pod(f"{name}-worker-{number}{index}", name, "worker", {"cpu": draw.pick(("1", "2"))})
+                pod["spec"]["nodeName"] = node
+                pod["spec"].pop("schedulingGates", None)
+                pod["status"]["phase"] = "Pending" if draw.once_in(6) else "Running"
+
     def policy(self) -> Object:
         policy: Object = {"name": "part", "matchLabelKeys": ["part"], "subGroupSize": self.draw.number(1, 3)}
         if self.draw.once_in(2):
@@ -228,7 +254,8 @@ class Situation:
         draw = self.draw
         if self.shows("best-effort") and draw.once_in(5):
             return {}
-        request: Object = {"cpu": draw.pick(("1", "2", "500m", "3"))}
+        sizes = ("1", "500m") if self.shows("victims") else ("1", "2", "500m", "3")
+        request: Object = {"cpu": draw.pick(sizes)}
         if draw.once_in(2):
             request["memory"] = draw.pick(("1Gi", "2Gi", "300Mi"))
         if self.shows("scalars") and draw.once_in(3):

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 
 from benchmarks import clusters
-from benchmarks.figures import Figure, amount
+from benchmarks.figures import Figure, amount, ratio
 from benchmarks.loader import Server, Target, load
 from benchmarks.stage import Stage
 from vcsched.kube.config import Login
@@ -24,6 +24,7 @@ from vcsched.simulator.kubelet import Pace
 from vcsched.simulator.world import World
 
 PODS, NODES, TURNS = 4_000, 100, 3
+SESSION_S = 0.3
 KINDS = (Node, Pod, PodGroup)
 RUNS = ("loader", "quiet", "busy")
 
@@ -59,29 +60,32 @@ def binds() -> list[Figure]:
     beside = [ours / bare for ours, bare in zip(rates["quiet"], rates["loader"], strict=True)]
     during = [busy / quiet for busy, quiet in zip(rates["busy"], rates["quiet"], strict=True)]
     return [
-        amount("bare loader", "binds/s", rates["loader"], at_least=0),
-        amount("the daemon's I/O", "binds/s", rates["quiet"], at_least=0),
-        amount("… to the bare loader", "ratio", beside, at_least=0.7),
-        amount("… beside sessions", "binds/s", rates["busy"], at_least=0, note=f"sessions of {length:.0f} ms"),
-        amount("… beside sessions to without", "ratio", during, at_least=0.6),
+        amount("bare loader", "binds/s", rates["loader"], more_is_better=True),
+        amount("the daemon's I/O", "binds/s", rates["quiet"], more_is_better=True),
+        ratio("… to the bare loader", beside, at_least=0.7),
+        amount("… beside sessions", "binds/s", rates["busy"], more_is_better=True, note=f"sessions of {length:.0f} ms"),
+        ratio("… beside sessions to without", during, at_least=0.6),
         amount("CPU of a bind, bare loader", "µs", cpu_us["loader"]),
         amount("CPU of a bind, the daemon's I/O", "µs", cpu_us["quiet"], note="with reading and decoding the watch"),
     ]
 
 
 class _Sessions:
-    """Sessions that place pods all the time: a gang that finds no room for its last pods is taken back whole."""
+    """Sessions that place pods all the time: a gang that finds no room for its last pods is taken back whole.
+
+    Several short ones in a row make one of the length wanted, whatever the machine.
+    """
 
     def __init__(self) -> None:
-        world = clusters.empty(100)
-        world.gang("too-large", pods=4_000, cpu=1, memory="1Gi", min_resources=None)
+        world = clusters.empty(20)
+        world.gang("too-large", pods=700, cpu=1, memory="1Gi", min_resources=None)
         self._stage = Stage(world)
         self._stage.session()
         self.took_s: list[float] = []
 
     def run(self) -> None:
         started = time.perf_counter()
-        while time.perf_counter() - started < 0.2:
+        while time.perf_counter() - started < SESSION_S:
             self._stage.cache.picture.changes += 1  # as an event that might help would
             self._stage.session()
         self._stage.writes()

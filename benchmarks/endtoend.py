@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks import machine
-from benchmarks.figures import Figure, amount
+from benchmarks.figures import Figure, amount, ratio
 from benchmarks.loader import Target, load_in_process, server_of
 from benchmarks.observer import Observer
 from benchmarks.start import MeasuredDaemon
@@ -99,9 +99,16 @@ def _run(scenario: Scenario) -> list[Figure]:
     codes = {code: count for code, count in ours.codes.items() if code >= 400}
     extra = (ours.writes - 2 * scenario.jobs) / PODS
     return [
-        amount("bare loader, before and after", "binds/s", loads, at_least=0),
-        amount(name, "pods/s", [PODS / ours.took_s], at_least=0, reference=scenario.reference, note=ours.note),
-        amount("… to the bare loader", "ratio", [PODS / ours.took_s / bare], at_least=0.85),
+        amount("bare loader, before and after", "binds/s", loads, more_is_better=True),
+        amount(
+            name,
+            "pods/s",
+            [PODS / ours.took_s],
+            more_is_better=True,
+            reference=scenario.reference,
+            note=ours.note,
+        ),
+        ratio("… to the bare loader", [PODS / ours.took_s / bare], at_least=0.85),
         amount("answers 504", "requests", [ours.codes[504]], at_most=0, note=f"refused: {codes}" if codes else ""),
         amount("API writes a pod beyond two a job", "writes", [extra], at_most=2.05),
         amount("API writes a pod, all", "writes", [ours.writes / PODS]),

@@ -61,6 +61,7 @@ class Figure:
     gate: Gate | None = None
     reference: float | None = None  # what the reference reached in the same unit
     note: str = ""
+    by_median: bool = False  # judged by the median: of ratios the best is but the luckiest
     loops: float | None = None  # CPU time of one unit of work in yardstick loops; set by the runner
 
     @property
@@ -89,7 +90,7 @@ class Figure:
         """ "" without a gate, else "met", "met by CPU time" (others held the machine), or "missed"."""
         if self.gate is None:
             return ""
-        if self.gate.is_met(self.best):
+        if self.gate.is_met(self.median if self.by_median else self.best):
             return "met"
         if self.best_cpu is not None and self.gate.is_met(self.best_cpu):
             return "met by CPU time"
@@ -163,18 +164,37 @@ def amount(
     values: Sequence[float],
     *,
     at_most: float | None = None,
-    at_least: float | None = None,
+    more_is_better: bool = False,
     reference: float | None = None,
     note: str = "",
 ) -> Figure:
-    """A plain number: less is better, unless a least is asked for."""
-    asks = at_most is not None or at_least is not None
+    """A plain number."""
     return Figure(
         name,
         unit,
         list(values),
-        more_is_better=at_least is not None,
-        gate=Gate(at_least=at_least, at_most=at_most) if asks else None,
+        more_is_better=more_is_better,
+        gate=Gate(at_most=at_most) if at_most is not None else None,
         reference=reference,
+        note=note,
+    )
+
+
+def ratio(
+    name: str,
+    values: Sequence[float],
+    *,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    note: str = "",
+) -> Figure:
+    """One measured thing to another of the same run, judged by the median."""
+    return Figure(
+        name,
+        "ratio",
+        list(values),
+        more_is_better=at_least is not None,
+        gate=Gate(at_least=at_least, at_most=at_most),
+        by_median=True,
         note=note,
     )

@@ -15,6 +15,7 @@ from vcsched.model.quantity import (
     UNLIMITED,
     QuantityError,
     Unit,
+    exact,
     human,
     milli,
     render,
@@ -76,6 +77,20 @@ def test_thousandths_round_away_from_zero(quantity: Quantity, thousandths: int) 
 )
 def test_whole_numbers_round_away_from_zero(quantity: Quantity, number: int) -> None:
     assert whole(quantity) == number
+
+
+@pytest.mark.parametrize(
+    ("quantity", "value"),
+    [
+        ("100m", Fraction(1, 10)),
+        ("-1.5Ki", Fraction(-1536)),
+        ("1n", Fraction(1, 10**9)),
+        ("1e30", Fraction(10**30)),
+        (0.5, Fraction(1, 2)),
+    ],
+)
+def test_an_exact_quantity_is_neither_rounded_nor_bounded(quantity: Quantity, value: Fraction) -> None:
+    assert exact(quantity) == value
 
 
 @pytest.mark.parametrize("quantity", ["8Ei", "16Ei", "10E", "9223372036854775808", "1e999999999"])

@@ -139,7 +139,7 @@ class ShareTree(Ledger):
 
     def compare(self, a: Queue, b: Queue) -> int:
         """Which queue comes first: at each step down the unsaturated one, then the smaller weighted share."""
-        state = self._fresh()
+        state = self.current()
         return self._compare(a, b, state.node)
 
     def compare_after(self, a: Queue, b: Queue, changes: Mapping[int, tuple[Queue, FloatArray]]) -> int:
@@ -152,7 +152,7 @@ class ShareTree(Ledger):
             used += more
             by_row[row] = more
             stale.add(hierarchy.node_of(queue))
-        self._fresh()
+        self.current()
         state = self._state(self._demand(used))
         patched: dict[int, NodeShare] = {}
         for node in self._ways_up(stale):
@@ -183,7 +183,7 @@ class ShareTree(Ledger):
         demand: BoolArray = self._has & (used < self._total)
         return demand
 
-    def _fresh(self) -> State:
+    def current(self) -> State:
         """The state as of now."""
         demand = self._demand(self._used)
         current = self._current

@@ -155,3 +155,13 @@ def test_plugins_that_cannot_be_loaded_at_start_are_an_error(world: SessionWorld
 
     with pytest.raises(PluginLoadError, match=r"bad\.py"):
         InForce(Registry(str(tmp_path)), "", str(tmp_path), world.scheduler.metrics, strict=False)
+
+
+def test_a_gang_is_announced_with_the_time_of_its_creation(world: SessionWorld) -> None:
+    world.gang("one", pods=2, cpu=1)
+    loop = loop_of(world)
+
+    loop.once()
+
+    shown = world.scheduler.metrics.exposition().decode()
+    assert 'volcano_e2e_job_scheduling_start_time{job_name="one",job_namespace="default",queue="default"}' in shown

@@ -67,8 +67,10 @@ class Loop:
             if self._in_force.refresh():
                 scheduler.configure(self._in_force.configuration)
             self._take_in()
+            self._announce()
             report = scheduler.run_once()
             cache.flush()
+            self._publish()
             if report.bound or report.evicted:
                 log.log(
                     _V3,
@@ -79,7 +81,6 @@ class Loop:
                 )
         except Exception:
             log.exception("a session failed; the next one starts as usual")
-        self._publish()
         self.last_end = time.monotonic()
 
     def _take_in(self) -> None:
@@ -100,6 +101,13 @@ class Loop:
                 self._take_in()
             except Exception:
                 log.exception("what arrived could not be taken in; the next session starts as usual")
+
+    def _announce(self) -> None:
+        """Say since when the jobs that came or changed exist."""
+        seen = self._scheduler.metrics.jobs.seen
+        for job in self._cache.picture.touched.values():
+            if job.obj is not None:
+                seen(job.namespace, job.name, job.queue_name, job.created)
 
     def _publish(self) -> None:
         """Series of jobs and queues that went, and how many objects are refused."""

@@ -125,9 +125,6 @@ class SchedulingThread:
         except ApiError as error:
             log.critical("cannot start: %s", error)
             return 1
-        except (ConfigurationError, OSError) as error:
-            log.critical("no good configuration: %s", error)
-            return FATAL
         finally:
             self._in_force.stop()
             if not self.io.stop(DRAIN_S):
@@ -144,7 +141,11 @@ class SchedulingThread:
         if not io.elect(self._stopped):
             return 0
         self._led = True
-        self._in_force.load()
+        try:
+            self._in_force.load()
+        except (ConfigurationError, OSError, UnicodeDecodeError) as error:
+            log.critical("no good configuration: %s", error)
+            return FATAL
         scheduler = Scheduler(
             self.cache,
             self._in_force.configuration,

@@ -195,7 +195,8 @@ class Link:
     def put(self, message: Inbound) -> None:
         """Hand one event, result or question to the session side."""
         self._in.append(message)
-        self._arrived.set()
+        if not self._arrived.is_set():  # setting it takes a lock, and hands the interpreter to who waits
+            self._arrived.set()
 
     def take(self) -> list[Outbound]:
         """Everything to be written, in order."""

@@ -134,3 +134,24 @@ def vcsched(*arguments: str, daemon: Daemon) -> subprocess.CompletedProcess[str]
 
 def program(name: str) -> str:
     return str(Path(sys.executable).with_name(name))
+
+
+def test_without_a_good_configuration_a_strict_daemon_ends(server: ApiServer, kubeconfig: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "scheduler.conf"
+    bad.write_text('actions: "alocate"\n')
+
+    done = subprocess.run(
+        [
+            program("vc-scheduler"),
+            f"--kubeconfig={kubeconfig}",
+            f"--scheduler-conf={bad}",
+            "--disable-default-scheduler-config",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 255
+    assert "alocate" in done.stderr
+    assert server.objects("Lease", "coordination.k8s.io/v1")[0]["spec"]["holderIdentity"] == ""

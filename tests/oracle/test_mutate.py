@@ -17,7 +17,7 @@ def test_every_mutation_applies_to_exactly_one_place(file: str) -> None:
             compile(mutation.apply(text), file, "exec")
 
 
-def test_cases_notice_when_gangs_may_be_evicted_below_their_minimum() -> None:
-    mutation = next(m for m in mutations() if m.rule == "05 §3.4 only the surplus of a gang may be evicted")
+def test_cases_notice_when_victims_die_for_a_job_that_does_not_start() -> None:
+    mutation = next(m for m in mutations() if m.rule == "04 §6.2 committed only if the job is pipelined")
     actions = next((default_folder() / "targeted").glob("actions.*"))
     assert "targeted/actions" in noticed_by(mutation, [actions])

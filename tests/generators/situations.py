@@ -260,6 +260,8 @@ class Situation:
             request["memory"] = draw.pick(("1Gi", "2Gi", "300Mi"))
         if self.shows("scalars") and draw.once_in(3):
             request[GPU] = str(draw.number(0, 2))
+        if self.shows("edges") and "memory" in request and draw.once_in(4):
+            del request["cpu"]
         return request
 
     def pod(self, name: str, job: str, role: str, request: Object) -> Object:

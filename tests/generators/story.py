@@ -25,6 +25,7 @@ Event = tuple[Any, ...]
 
 NODES = [f"n{i}" for i in range(5)]
 GANGS = [f"g{i}" for i in range(3)]
+OWNED = "podgroup-rs"  # the group of the bare pods that one ReplicaSet owns
 QUEUES = ["default", "q1", "q2"]
 CLASSES = ["low", "high"]
 MEMBERS = 4
@@ -232,6 +233,7 @@ class Story:
         options = copy.deepcopy(POD_KINDS[kind % len(POD_KINDS)])
         pod = self._make.pod(f"bare-{index % 3}", **options)
         if owner % 2:
+            options.pop("priority_class", None)  # they are made of one template
             owner_of = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "rs", "uid": "rs", "controller": True}
             pod["metadata"]["ownerReferences"] = [owner_of]
         self.put(pod)
@@ -243,7 +245,7 @@ class Story:
 
     def _group(self, index: int, kind: int) -> None:
         options = copy.deepcopy(GROUP_KINDS[kind % len(GROUP_KINDS)])
-        name = GANGS[index % len(GANGS)]
+        name = [*GANGS, OWNED][index % (len(GANGS) + 1)]
         self.put(self._make.gang(name, pods=0, **options).group)
 
     def _queue(self, index: int, kind: int) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from vcsched.kube.keys import GROUP_NAME, QUEUE_NAME
 from vcsched.model import podflags, resources
 from vcsched.model.job import Job
 from vcsched.model.quantity import QuantityError
@@ -67,7 +68,8 @@ class Groups:
         job.role_minimum = {role: max(0, minimum) for role, minimum in spec.min_task_member.items()}
         job.topology = spec.network_topology
         job.policies = spec.sub_group_policy
-        job.priority = self._picture.job_priority(spec.priority_class_name)
+        job.priority_class = spec.priority_class_name
+        job.priority = self._picture.job_priority(job.priority_class)
         job.preemptable = podflags.group_preemptable(meta)
         job.waiting_time = podflags.group_waiting_time_s(meta)
         self._set_minimum(job)
@@ -85,22 +87,26 @@ class Groups:
         self._accounting.detach(job)
         self._forget_waiting(job)
         job.obj = None
-        job.min_available = 0
+        job.uid, job.phase, job.priority_class, job.priority = "", "", "", 0
+        job.min_available, job.min_resources, job.waiting_time, job.preemptable = 0, None, None, False
         job.role_minimum, job.policies, job.topology = {}, (), None
-        job.phase = ""
         self._picture.job_table.minimum[:, job.row] = 0.0
         self.rebuild_subjobs(job)
+        for task in job.tasks.values():
+            self.make_bare(job, task)
         self.drop_if_empty(job)
 
-    def make_bare(self, job: Job, queue: str, priority_class: str, created: float) -> None:
-        """Give a job of pods without PodGroup its life in the cache: minimum 1, admitted at once."""
-        if job.obj is None and not job.bare:
+    def make_bare(self, job: Job, task: Task) -> None:
+        """Give the job of a pod that names no PodGroup its life in the cache: minimum 1, admitted at once."""
+        meta = task.pod.metadata
+        if job.obj is None and not job.bare and not meta.annotations.get(GROUP_NAME):
             job.bare = True
             job.min_available = 1
-            job.created = created
-            job.priority = self._picture.job_priority(priority_class)
+            job.created = task.created
+            job.priority_class = task.pod.spec.priority_class_name
+            job.priority = self._picture.job_priority(job.priority_class)
             self.rebuild_subjobs(job)
-            self.place_in_queue(job, queue)
+            self.place_in_queue(job, meta.annotations.get(QUEUE_NAME) or self._cache.options.default_queue)
 
     # -- queue
 
@@ -137,10 +143,8 @@ class Groups:
     def priorities_changed(self) -> None:
         """A PriorityClass came, changed or went."""
         for job in self._picture.jobs.values():
-            if job.obj is None:
-                continue
-            priority = self._picture.job_priority(job.obj.spec.priority_class_name)
-            if priority != job.priority:
+            priority = self._picture.job_priority(job.priority_class)
+            if priority != job.priority and (job.obj is not None or job.bare):
                 job.priority = priority
                 self._accounting.touch(job)
 

@@ -44,6 +44,7 @@ class Job:
         "policies",
         "preemptable",
         "priority",
+        "priority_class",
         "queue",
         "queue_name",
         "refusal",
@@ -71,6 +72,7 @@ class Job:
         self.queue: Queue | None = None  # set while attached
         self.queue_name = ""
         self.priority = 0
+        self.priority_class = ""
         self.preemptable = False
         self.waiting_time: float | None = None  # seconds
         self.min_available = 0

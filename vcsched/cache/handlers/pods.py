@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vcsched.kube.keys import GROUP_NAME, QUEUE_NAME
+from vcsched.kube.keys import GROUP_NAME
 from vcsched.model import podflags
 from vcsched.model.quantity import QuantityError
 from vcsched.model.status import (
@@ -183,9 +183,7 @@ def _insert(cache: SchedulerCache, task: Task, status: int) -> None:
     picture.tasks[task.uid] = task
     if task.job_key:
         job = cache.groups.job(task.job_key)
-        if job.obj is None and not task.pod.metadata.annotations.get(GROUP_NAME):
-            queue = task.pod.metadata.annotations.get(QUEUE_NAME) or cache.options.default_queue
-            cache.groups.make_bare(job, queue, task.pod.spec.priority_class_name, task.created)
+        cache.groups.make_bare(job, task)
         cache.groups.join(task, job)
     cache.accounting.add_task(task, status, _node(cache, task, status))
 

@@ -95,6 +95,8 @@ def _verify_rules(picture: Picture, job: Job) -> None:
     who, obj = f"job {job.key}", job.obj
     wanted = picture.queues.get(job.queue_name) if obj is not None or job.bare else None
     same(who, "queue", job.queue, wanted)
+    if obj is not None or job.bare:
+        same(who, "priority", job.priority, picture.job_priority(job.priority_class))
     if obj is None:
         same(who, "min_available without PodGroup", job.min_available, int(job.bare))
         return
@@ -102,7 +104,7 @@ def _verify_rules(picture: Picture, job: Job) -> None:
     same(who, "uid", job.uid, obj.metadata.uid)
     same(who, "min_available", job.min_available, max(0, obj.spec.min_member))
     same(who, "policies", job.policies, obj.spec.sub_group_policy)
-    same(who, "priority", job.priority, picture.job_priority(obj.spec.priority_class_name))
+    same(who, "priority_class", job.priority_class, obj.spec.priority_class_name)
     if obj.spec.queue:
         same(who, "queue_name", job.queue_name, obj.spec.queue)
 

@@ -45,6 +45,9 @@ log = logging.getLogger(__name__)
 _LEVEL = "ancestorReclaimLevel"
 _TEXT = "queue resource quota insufficient"
 
+ACCEPTED = ("capacity.DynamicResourceAllocationEnable", "capacity.DRAConsumableCapacityEnable")
+"""Arguments without an effect here, as devices by class are not limited. Known, so nobody is warned."""
+
 
 class Capacity(Plugin):
     name = "capacity"
@@ -59,6 +62,8 @@ class Capacity(Plugin):
         self._level = args.int(_LEVEL, 0)
         if self._level < 0:
             self._level = args.unusable(_LEVEL, self._level, "0 or more", 0)
+        for accepted in ACCEPTED:
+            args.get(accepted)
         self._seen: object = None  # what tree and limits were made of
         self._told: frozenset[str] = frozenset()
         self._notices = Notices()

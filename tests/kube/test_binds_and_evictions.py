@@ -79,12 +79,12 @@ async def test_a_bind_that_is_never_answered_is_looked_at() -> None:
 async def test_429_is_repeated_no_sooner_than_the_server_asks() -> None:
     async with Stage() as s:
         s.pods("a")
-        s.server.fail("POST", "/binding", 429, headers={"Retry-After": "0.2"})
+        s.server.fail("POST", "/binding", 429, headers={"Retry-After": "1"})
         loop = asyncio.get_running_loop()
         began = loop.time()
         results = await s.write(bind(1, "a"))
         assert results[1].ok
-        assert loop.time() - began >= 0.2
+        assert loop.time() - began >= 1.0
 
 
 async def test_a_bind_of_a_pod_that_is_gone_taken_or_replaced_fails_at_once_with_the_reason() -> None:

@@ -14,6 +14,7 @@ from kubernetes.config import incluster_config
 from tests.kube.fake import FakeServer, Seen, failure
 from vcsched.kube.client import Client
 from vcsched.kube.config import Login, LoginError
+from vcsched.kube.curl import Answer
 from vcsched.kube.errors import ApiError
 
 
@@ -104,13 +105,14 @@ async def test_a_401_makes_the_login_load_anew_and_the_request_leave_once_more(t
         server._answer = guarded  # type: ignore[assignment]
         client = Client(Login.load(kubeconfig(tmp_path, exec_plugin(tmp_path), server.url)))
         await client.open()
-        send = client._send
+        curl = client._open_curl
+        send = curl.send
 
-        async def noting(method: str, url: object, body: object, header: dict[str, str], more: object) -> object:
-            headers.append(header["Authorization"])
-            return await send(method, url, body, header, more)  # type: ignore[arg-type]
+        async def noting(method: str, url: str, body: bytes | None, lines: list[str], timeout_s: float) -> Answer:
+            headers.append(next(line.removeprefix("Authorization: ") for line in lines if "Authorization" in line))
+            return await send(method, url, body, lines, timeout_s)
 
-        client._send = noting  # type: ignore[method-assign]
+        curl.send = noting  # type: ignore[method-assign]
         try:
             assert json.loads(await client.get("/version")) == {"gitVersion": "v1.36.1"}
             assert headers == ["Bearer token-1", "Bearer token-2"]

@@ -1,4 +1,4 @@
-"""The HTTP client: one session, raw bytes in and out, one kind of error.
+"""The HTTP client: raw bytes in and out, one kind of error; libcurl for requests, aiohttp for watches.
 
 It knows paths, deadlines, credentials and rate limits, and nothing about what is written: bodies come
 encoded, answers leave undecoded, so that callers pay only for what they read. Retrying is the caller's
@@ -7,7 +7,6 @@ business, but for one: a 401 makes the login load its credentials anew, and the 
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from typing import Final
 from urllib.parse import urlencode
@@ -18,6 +17,7 @@ from aiohttp.connector import Connection
 from yarl import URL
 
 from vcsched.kube.config import Login, LoginError
+from vcsched.kube.curl import Curl
 from vcsched.kube.errors import ApiError, from_answer
 from vcsched.kube.gate import Gate
 from vcsched.kube.objects import KINDS, Object
@@ -49,11 +49,13 @@ class Client:
         self.events = Bucket(qps, burst)
         self.election = Bucket(qps, burst)
         self._timeout_s = timeout_s
-        self._session: aiohttp.ClientSession | None = None
-        self._headers: dict[tuple[str, str], dict[str, str]] = {}
+        self._session: aiohttp.ClientSession | None = None  # for watches
+        self._curl: Curl | None = None  # for everything else
+        self._headers: dict[tuple[str, str], list[str]] = {}
 
     async def open(self) -> None:
-        """Make the session; must run on the loop that will send the requests."""
+        """Make the connections; must run on the loop that will send the requests."""
+        self._curl = Curl(self.login, self.gate)
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, ssl=self.login.tls or True, keepalive_timeout=60),
             cookie_jar=aiohttp.DummyCookieJar(),
@@ -68,6 +70,9 @@ class Client:
 
     async def close(self) -> None:
         """End every connection; requests in flight end with an error."""
+        if self._curl is not None:
+            self._curl.close()
+            self._curl = None
         if self._session is not None:
             await self._session.close()
 
@@ -119,15 +124,19 @@ class Client:
         for again in (True, False):
             self.gate.check()
             used = self.login.header
-            status, retry_after, data = await self._send(
-                method, self._url(path, params), body, self._header(used, content_type), timeout_s
+            status, retry_after, data = await self._open_curl.send(
+                method,
+                self.login.url + self._target(path, params),
+                body,
+                self._lines(used, content_type),
+                timeout_s or self._timeout_s,
             )
             if status < 300:
                 return data
             if status == 401 and again:
                 await self._renew(used)
                 continue
-            raise from_answer(status, data, retry_after, f"{method} {path}")
+            raise from_answer(status, data, str(retry_after), f"{method} {path}")
         raise AssertionError("unreachable")
 
     async def lines(
@@ -144,8 +153,8 @@ class Client:
         used = self.login.header
         try:
             async with self._open_session.get(
-                self._url(path, params),
-                headers=self._header(used, JSON),
+                URL(self.login.server + self._target(path, params), encoded=True),
+                headers={"Authorization": used} if used else {},
                 timeout=timeout,
                 proxy=self.login.proxy,
                 server_hostname=self.login.server_name,
@@ -185,28 +194,11 @@ class Client:
             raise RuntimeError("the client was not opened")
         return self._session
 
-    async def _send(
-        self, method: str, url: URL, body: bytes | None, headers: dict[str, str], timeout_s: float | None
-    ) -> tuple[int, str | None, bytes]:
-        what = f"{method} {url.raw_path}"
-        try:
-            async with self._open_session.request(
-                method,
-                url,
-                data=body,
-                headers=headers,
-                timeout=aiohttp.ClientTimeout(total=timeout_s or self._timeout_s, sock_connect=10),
-                proxy=self.login.proxy,
-                server_hostname=self.login.server_name,
-                allow_redirects=False,
-            ) as answer:
-                return answer.status, answer.headers.get("Retry-After"), await answer.read()
-        except aiohttp.ClientConnectorError as error:
-            raise ApiError(0, "Connection", f"{what}: {error}", sent=False) from error
-        except TimeoutError as error:
-            raise ApiError(0, "Timeout", f"{what}: no answer in time") from error
-        except (aiohttp.ClientError, OSError, asyncio.IncompleteReadError) as error:
-            raise ApiError(0, "Connection", f"{what}: {error or type(error).__name__}") from error
+    @property
+    def _open_curl(self) -> Curl:
+        if self._curl is None:
+            raise RuntimeError("the client was not opened")
+        return self._curl
 
     async def _renew(self, used: str) -> None:
         try:
@@ -217,19 +209,19 @@ class Client:
     def _bucket(self, path: str) -> Bucket:
         return self.volcano if path.startswith("/apis/scheduling.volcano.sh/") else self.core
 
-    def _url(self, path: str, params: Params | None) -> URL:
-        query = f"?{urlencode(params)}" if params else ""
-        return URL(f"{self.login.server}{path}{query}", encoded=True)
+    def _target(self, path: str, params: Params | None) -> str:
+        return f"{path}?{urlencode(params)}" if params else path
 
-    def _header(self, authorization: str, content_type: str) -> dict[str, str]:
+    def _lines(self, authorization: str, content_type: str) -> list[str]:
+        """Header lines of a single request, made once per credential and type."""
         key = (authorization, content_type)
         made = self._headers.get(key)
         if made is None:
             if len(self._headers) > 8:  # a rotated token leaves its old entries behind
                 self._headers.clear()
-            made = {"Content-Type": content_type}
+            made = [f"Content-Type: {content_type}", f"Accept: {JSON}", "Expect:"]
             if authorization:
-                made["Authorization"] = authorization
+                made.append(f"Authorization: {authorization}")
             self._headers[key] = made
         return made
 

@@ -16,6 +16,7 @@ import logging
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from kubernetes import client as official
 from kubernetes import config as loader
@@ -36,7 +37,8 @@ class Login:
     """A server and an identity.
 
     `server` has no trailing slash; `header` is the whole value of the Authorization header, "" for none;
-    `tls` is None for plain HTTP; `server_name` replaces the host name in certificate checks.
+    `tls` is None for plain HTTP; `server_name` replaces the host name in certificate checks. The same trust
+    as file names, for libcurl: `ca_file` ("" for the system's), `cert_file` and `key_file`, `verify`.
     """
 
     server: str
@@ -46,6 +48,27 @@ class Login:
     proxy: str | None = None
     kubeconfig: str = ""
     master: str = ""
+    ca_file: str = ""
+    cert_file: str = ""
+    key_file: str = ""
+    verify: bool = True
+
+    @property
+    def connect_to(self) -> str:
+        """How libcurl is told to reach the server where certificates are checked for another name; else ""."""
+        if not self.server_name:
+            return ""
+        url = urlsplit(self.server)
+        port = url.port or 443
+        return f"{self.server_name}:{port}:{url.hostname}:{port}"
+
+    @property
+    def url(self) -> str:
+        """The server as single requests name it: with `server_name` for its host where that is set."""
+        if not self.server_name:
+            return self.server
+        url = urlsplit(self.server)
+        return f"{url.scheme}://{self.server_name}:{url.port or 443}{url.path}"
 
     def __post_init__(self) -> None:
         self._official: official.Configuration | None = None
@@ -81,6 +104,7 @@ class Login:
             self.server = self.master.rstrip("/")
             if self.server.startswith("https"):
                 self.tls = ssl.create_default_context()
+                self.ca_file = _system_trust()
             return
         made = official.Configuration()
         source = self.kubeconfig or "in-cluster service account"
@@ -104,6 +128,8 @@ class Login:
 
     def _load_tls(self, made: official.Configuration) -> None:
         """A context that is in use is changed in place, so that new connections use a new certificate."""
+        self.ca_file, self.verify = made.ssl_ca_cert or _system_trust(), bool(made.verify_ssl)
+        self.cert_file, self.key_file = made.cert_file or "", made.key_file or ""
         try:
             if self.tls is None:
                 self.tls = ssl.create_default_context(cafile=made.ssl_ca_cert)
@@ -127,3 +153,8 @@ class Login:
         if not self.header and self._official.username:
             with contextlib.suppress(UnicodeError):
                 self.header = self._official.get_basic_auth_token() or ""
+
+
+def _system_trust() -> str:
+    """The file with the certificates that this system trusts, or ""."""
+    return ssl.get_default_verify_paths().cafile or ""

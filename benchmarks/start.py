@@ -37,6 +37,10 @@ class MeasuredDaemon(Daemon):
     def pid(self) -> int:
         return self._process.pid
 
+    @property
+    def ended(self) -> bool:
+        return self._process.poll() is not None
+
     def sessions(self) -> int:
         """How many sessions it has run."""
         found = re.search(r"^volcano_e2e_scheduling_latency_milliseconds_count (\S+)", self.metrics(), re.MULTILINE)
@@ -90,8 +94,8 @@ def _wait_for_bind(url: str, daemon: MeasuredDaemon) -> None:
 def _wait(until: Callable[[], object], daemon: MeasuredDaemon) -> None:
     give_up = time.monotonic() + PATIENCE_S
     while not until():
-        if time.monotonic() > give_up:
-            raise RuntimeError(f"not within {PATIENCE_S:.0f} s\n{daemon.log[-3000:]}")
+        if daemon.ended or time.monotonic() > give_up:
+            raise RuntimeError(f"the daemon ended, or was not there in {PATIENCE_S:.0f} s\n{daemon.log[-3000:]}")
         time.sleep(0.05)
 
 

@@ -20,9 +20,9 @@ def portrait(cache: SchedulerCache) -> dict[str, Any]:
         "queues": {name: _row(picture.queue_table, queue.row) for name, queue in picture.queues.items()},
         "jobs": {key: _job(picture, job) for key, job in picture.jobs.items()},
         "tasks": {uid: _task(task) for uid, task in picture.tasks.items()},
-        "sets": {
-            name: set(getattr(picture, name)) for name in ("attached", "waiting_admission", "placeable", "best_effort")
-        },
+        "sets": {name: set(getattr(picture, name)) for name in ("attached", "placeable", "best_effort")},
+        # the phase of a group that is kept in the cache only is nowhere else
+        "waiting": {key for key, job in picture.waiting_admission.items() if not job.bare},
         "without node": {name: set(tasks) for name, tasks in picture.tasks_without_node.items()},
         "without queue": {name: set(jobs) for name, jobs in picture.jobs_without_queue.items()},
         "refused": cache.refused,

@@ -24,7 +24,6 @@ from vcsched.cache.handlers import HANDLERS, pods
 from vcsched.cache.options import CacheOptions
 from vcsched.cache.picture import Picture
 from vcsched.cache.podcounters import PodCounters
-from vcsched.cache.references import reference_of
 from vcsched.cache.shapes import Shapes
 from vcsched.cache.status_writer import StatusWriter
 from vcsched.kube.keys import GROUP_NAME
@@ -70,6 +69,7 @@ class SchedulerCache:
         self.status_writer = StatusWriter(self)
         self.synced: set[type] = set()
         self.refused: dict[tuple[str, str], str] = {}  # (kind, key) -> why an object cannot be used
+        self._flaw_before = ("", ""), ""  # what was wrong with the object that is being taken in
         self.gone_jobs: list[Job] = []  # dropped since the last session, for metrics
         self.gone_queues: list[str] = []
         self.questions: list[Question] = []
@@ -96,7 +96,7 @@ class SchedulerCache:
             elif kind is Synced:
                 self.synced.add(message.kind)  # type: ignore[union-attr]
             elif kind is Refused:
-                self.refuse_named(KINDS[message.kind].kind, message.key, message.reason)  # type: ignore[union-attr]
+                self._refuse_unread(message)  # type: ignore[arg-type]
             elif kind is Question:
                 self.questions.append(message)  # type: ignore[arg-type]
         if changed:
@@ -109,12 +109,21 @@ class SchedulerCache:
         kind = type(obj)
         meta = obj.metadata
         key = f"{meta.namespace}/{meta.name}" if meta.namespace else meta.name
-        self.refused.pop((KINDS[kind].kind, key), None)
+        name = (KINDS[kind].kind, key)
+        self._flaw_before = name, self.refused.pop(name, "")
         try:
             HANDLERS[kind].upsert(self, obj)
         except Exception as error:
-            log.exception("%s %s could not be taken in", KINDS[kind].kind, key)
-            self.refuse_named(KINDS[kind].kind, key, f"could not be taken in: {error!r}")
+            log.exception("%s %s could not be taken in", *name)
+            self.refuse_named(*name, f"could not be taken in: {error!r}")
+        self._flaw_before = ("", ""), ""
+
+    def _refuse_unread(self, message: Refused) -> None:
+        """The I/O thread could not read an object; as a version that it could read stays in force, so does it."""
+        resource = KINDS[message.kind]
+        namespace, _, name = message.key.rpartition("/")
+        about = Reference(resource.kind, namespace, name, message.uid, resource.api_version)
+        self.refuse_object(about, message.reason)
 
     def _delete(self, message: Deleted) -> None:
         self.refused.pop((KINDS[message.kind].kind, message.key), None)
@@ -186,28 +195,27 @@ class SchedulerCache:
 
     # ------------------------------------------------------------------ bad input
 
-    def refuse_named(self, kind: str, key: str, reason: str) -> None:
-        """An object cannot be used; said once in the log, and kept for `explain` and the metric."""
-        if self.refused.get((kind, key)) != reason:
-            self.refused[(kind, key)] = reason
-            log.warning("%s %s: %s", kind, key, reason)
+    def refuse_named(self, kind: str, key: str, reason: str) -> bool:
+        """An object cannot be used: kept for `explain` and the metric, said once in the log. True if it is new."""
+        name = (kind, key)
+        before = self._flaw_before[1] if self._flaw_before[0] == name else self.refused.get(name)
+        self.refused[name] = reason
+        if before == reason:
+            return False
+        log.warning("%s %s: %s", kind, key, reason)
+        return True
 
-    def refuse_object(self, job: Job, reason: str) -> None:
-        """Something about a PodGroup cannot be used: the log, and an event on the object."""
-        if self.refused.get(("PodGroup", job.key)) == reason:
-            return
-        self.refuse_named("PodGroup", job.key, reason)
-        self.send(Event(about=reference_of(job), type="Warning", reason="Invalid", message=reason))
+    def refuse_object(self, about: Reference, reason: str) -> None:
+        """The same, with an event on the object."""
+        key = f"{about.namespace}/{about.name}" if about.namespace else about.name
+        if self.refuse_named(about.kind, key, reason):
+            self.send(Event(about=about, type="Warning", reason="Invalid", message=reason))
 
-    def refuse_pod(self, pod: Any, reason: str) -> None:
-        """A pod cannot be used: the log, and an event on the pod."""
-        meta = pod.metadata
-        key = f"{meta.namespace}/{meta.name}"
-        if self.refused.get(("Pod", key)) == reason:
-            return
-        self.refuse_named("Pod", key, reason)
-        about = Reference("Pod", meta.namespace, meta.name, meta.uid)
-        self.send(Event(about=about, type="Warning", reason="FailedScheduling", message=reason))
+    def keep_refusal(self) -> None:
+        """The object that is being taken in was not read again, so what was wrong with it still is."""
+        name, flaw = self._flaw_before
+        if flaw:
+            self.refused[name] = flaw
 
     def revert(self, task: Task) -> None:
         """A write about a task failed for good: it is what its pod says (binding or eviction undone)."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable
 
 import msgspec
 
-from vcsched.columns.space import PODS, Space
+from vcsched.columns.space import CPU, MEMORY, PODS, Space
 from vcsched.kube.objects import Pod
 from vcsched.model import algebra
 from vcsched.model.form import Form
@@ -18,6 +18,8 @@ from vcsched.model.requests import nonzero_request, pod_request
 from vcsched.model.task import Request
 
 _encode = msgspec.msgpack.Encoder().encode
+
+_ALWAYS = {"cpu": 0.0, "memory": 0.0}  # compared also where a pod asks for neither: a node may be overdrawn
 
 ShapeKey = Callable[[Pod], Hashable]
 
@@ -40,7 +42,7 @@ class Forms:
         if found is None:
             column = self._space.column
             found = self._requests[key] = Request(
-                items=tuple((column(name), amount) for name, amount in amounts.items()),
+                items=tuple((column(name), amount) for name, amount in {**_ALWAYS, **amounts}.items()),
                 by_name=amounts,
                 best_effort=algebra.is_empty(amounts),
                 nonzero_cpu=nonzero[0],
@@ -50,7 +52,7 @@ class Forms:
 
     def nothing_asked(self) -> Request:
         """The request of a pod whose own cannot be read: a place for one pod."""
-        return Request(((PODS, 1.0),), {"pods": 1.0}, True, 0.0, 0.0)
+        return Request(((CPU, 0.0), (MEMORY, 0.0), (PODS, 1.0)), {"pods": 1.0}, True, 0.0, 0.0)
 
     def form(self, pod: Pod, request: Request) -> Form:
         """The form of a pod whose request is known."""

@@ -188,14 +188,18 @@ class Groups:
     def _set_minimum(self, job: Job) -> None:
         """Read spec.minResources into the job's column; an unreadable list counts as nothing asked."""
         assert job.obj is not None
-        try:
-            minimum = resources.amounts(job.obj.spec.min_resources or {})
-        except QuantityError as error:
-            self._cache.refuse_object(job, f"spec.minResources: {error}; ignored until changed")
-            minimum = {}
+        minimum = minimum_of(job.obj)[0]
         columns = {self._picture.space.column(name): amount for name, amount in minimum.items()}
         table = self._picture.job_table
         table.minimum[:, job.row] = 0.0
         for column, amount in columns.items():
             table.minimum_cells[column][job.row] = amount
         job.min_resources = minimum if job.obj.spec.min_resources is not None else None
+
+
+def minimum_of(obj: PodGroup) -> tuple[resources.Amounts, str]:
+    """spec.minResources as amounts, and what is wrong with it or ""."""
+    try:
+        return resources.amounts(obj.spec.min_resources or {}), ""
+    except QuantityError as error:
+        return {}, f"spec.minResources: {error}; ignored until changed"

@@ -46,6 +46,7 @@ class StatusWriter:
     def __init__(self, cache: SchedulerCache) -> None:
         self._cache = cache
         self._queue_writes: dict[str, dict[str, str]] = {}
+        self._clearing: set[str] = set()  # uids of pods whose nomination is being cleared
 
     def mark(self, task: Task, reason: str, text: str, nominated: str = "", why: tuple[str, str] = ("", "")) -> bool:
         """Say on the pod why it waits: condition PodScheduled=False and an event, if either is new.
@@ -78,10 +79,13 @@ class StatusWriter:
         return True
 
     def clear_nomination(self, task: Task) -> None:
-        """A nominated node that no longer holds is taken off the pod."""
-        number = self._cache.number(lambda wrote: None)
+        """A nominated node that no longer takes the pod is taken off it, so that others need not honour it."""
+        if task.uid in self._clearing:
+            return
+        self._clearing.add(task.uid)
         if task.marked is not None:
             task.marked = task.marked._replace(nominated="")
+        number = self._cache.number(lambda wrote: self._clearing.discard(task.uid))
         self._cache.send(
             PodStatus(
                 no=number, namespace=task.namespace, name=task.name, uid=task.uid, conditions=(), nominated=""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from vcsched.cache.status_writer import DASH
+from vcsched.kube.keys import GROUP_NAME
 from vcsched.model import readiness
 from vcsched.model.status import ALLOCATED
 
@@ -40,20 +41,25 @@ def why(ssn: Session | Scheduler, job: Job) -> Why | None:
     refused = ssn.cache.refused.get(("PodGroup", job.key))
     if refused is not None:
         return Why("invalid", refused)
+    if job.obj is None and not job.bare:
+        return Why("no PodGroup", f"PodGroup {job.key} does not exist; create it, or take {GROUP_NAME} off the pods")
     if job.queue is None:
         return Why("queue", f"queue {job.queue_name} does not exist; create it or change spec.queue")
     if job.is_ready() and not job.pending:
         return None
-    have = readiness.valid(job.counts)
-    if job.invalid is not None or have < job.min_available:
-        return _incomplete(job, have)
     if job.gated_count and job.gated_count == len(job.pending):
+        for task in job.pending.values():
+            if (flaw := ssn.cache.refused.get(("Pod", task.key))) is not None:
+                return Why("invalid", f"pod {task.key}: {flaw}")
         return Why("gated", f"all {job.gated_count} pending pods carry scheduling gates; remove the gates to go on")
     if not job.queue.is_open(ssn.compat.stateless_queue_closed):
         state = job.queue.obj.status.state
         return Why("queue closed", f"queue {job.queue.name} is {state or 'without a state'}; open it")
     if job.refusal is not None and (job.pending_phase or not job.fit_errors):
         return Why(*job.refusal)
+    have = readiness.valid(job.counts)
+    if job.invalid is not None or have < job.min_available:
+        return _incomplete(job, have)
     if job.fit_errors:
         return _does_not_fit(job)
     promised = job.counts[ALLOCATED] + readiness.waiting(job.counts)

@@ -70,9 +70,10 @@ def write_statuses(ssn: Session) -> None:
 
 def _write_job(ssn: Session, job: Job) -> None:
     if job.queue is None:
+        why = explain.why(ssn, job) or explain.NOTHING
         if job.obj is not None:
-            why = explain.why(ssn, job) or explain.NOTHING
             _say(ssn, job, why.sentence, explain.Why(why.stage))
+        _mark_pods(ssn, job, why.sentence, explain.Why(why.stage))
         return
     ssn.valid(job)
     conditions = ssn.conditions.get(job.key, ())

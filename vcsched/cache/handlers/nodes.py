@@ -9,6 +9,7 @@ import math
 from typing import TYPE_CHECKING
 
 from vcsched.kube.keys import OVERSUBSCRIPTION_CPU, OVERSUBSCRIPTION_MEMORY
+from vcsched.kube.link import Reference
 from vcsched.model import resources
 from vcsched.model.node import Node
 from vcsched.model.quantity import QuantityError
@@ -32,7 +33,8 @@ def upsert(cache: SchedulerCache, obj: NodeObject) -> None:
     try:
         capacity = capacity_of(obj)
     except QuantityError as error:
-        cache.refuse_named("Node", name, f"status.allocatable: {error}; the node is left out until it changes")
+        about = Reference("Node", "", name, obj.metadata.uid)
+        cache.refuse_object(about, f"status.allocatable: {error}; the node is left out until it changes")
         if node is not None:
             _remove(cache, node)
         return

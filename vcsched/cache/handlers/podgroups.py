@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from vcsched.cache.groups import minimum_of
+from vcsched.kube.keys import SCHEDULING_API
+from vcsched.kube.link import Reference
+
 if TYPE_CHECKING:
     from vcsched.cache.cache import SchedulerCache
     from vcsched.kube.objects import PodGroup
@@ -14,18 +18,25 @@ def upsert(cache: SchedulerCache, obj: PodGroup) -> None:
     """A PodGroup was added or changed. A minimum below 0 makes it invalid until it changes."""
     known = cache.picture.jobs.get(f"{obj.metadata.namespace}/{obj.metadata.name}")
     if known is not None and known.obj is not None and is_older(obj, known.obj):
+        cache.keep_refusal()
         return
-    job = cache.groups.apply(obj)
-    flaws = [
-        f"spec.{field} is {value}; it must be 0 or more (counts as 0)"
-        for field, value in (
-            ("minMember", obj.spec.min_member),
-            *((f"minTaskMember[{role}]", minimum) for role, minimum in obj.spec.min_task_member.items()),
-        )
-        if value < 0
-    ]
+    cache.groups.apply(obj)
+    flaws = _flaws(obj)
     if flaws:
-        cache.refuse_object(job, flaws[0])
+        meta = obj.metadata
+        about = Reference("PodGroup", meta.namespace, meta.name, meta.uid, SCHEDULING_API)
+        cache.refuse_object(about, "; ".join(flaws))
+
+
+def _flaws(obj: PodGroup) -> list[str]:
+    spec = obj.spec
+    numbers = {"minMember": spec.min_member}
+    numbers |= {f"minTaskMember[{role}]": minimum for role, minimum in spec.min_task_member.items()}
+    flaws = [
+        f"spec.{field} is {value}; it must be 0 or more (counts as 0)" for field, value in numbers.items() if value < 0
+    ]
+    unreadable = minimum_of(obj)[1]
+    return [*flaws, unreadable] if unreadable else flaws
 
 
 def is_older(obj: Object, known: Object) -> bool:

@@ -87,6 +87,7 @@ def _update(cache: SchedulerCache, task: Task, pod: Pod, ours: bool) -> None:
             _unpark(cache, task)
             task.node_name = fresh.node_name or (task.node_name if task.assumed else "")
     task.pod = pod
+    _tell_flaw(cache, task)
     if terminating:
         cache.picture.counters.terminating(task)
     if not unconfirmed and (status != task.status or task.assumed or task.node_name != before):
@@ -168,14 +169,22 @@ def _build(cache: SchedulerCache, pod: Pod, ours: bool) -> Task:
     elif ours and cache.options.bare_pods:
         task.job_key = f"{pod.metadata.namespace}/{podflags.bare_group_name(pod)}"
     if flaw and ours:
-        task.gates = (UNREADABLE,)
+        task.gates = (UNREADABLE, flaw)
         task.gated = True
-        cache.refuse_pod(pod, flaw)
     return task
 
 
 UNREADABLE = "unreadable"
-"""Stands among the gates of a task whose pod cannot be read, so that no action takes it up."""
+"""Stands first among the gates of a task whose pod cannot be read, so that no action takes it up; then why."""
+
+
+def _tell_flaw(cache: SchedulerCache, task: Task) -> None:
+    """Say what is wrong with a pod that cannot be read: in the log, and on the pod while it waits."""
+    if task.gates[:1] == (UNREADABLE,):
+        flaw = task.gates[1]
+        cache.refuse_named("Pod", task.key, flaw)
+        if task.status == PENDING:
+            cache.status_writer.mark(task, "Unschedulable", flaw)
 
 
 def _insert(cache: SchedulerCache, task: Task, status: int) -> None:
@@ -186,6 +195,7 @@ def _insert(cache: SchedulerCache, task: Task, status: int) -> None:
         cache.groups.make_bare(job, task)
         cache.groups.join(task, job)
     cache.accounting.add_task(task, status, _node(cache, task, status))
+    _tell_flaw(cache, task)
 
 
 def _remove(cache: SchedulerCache, task: Task, *, dropping: bool = True) -> None:

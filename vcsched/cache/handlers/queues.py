@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from vcsched.kube.keys import SCHEDULING_API
+from vcsched.kube.link import Reference
 from vcsched.model import resources
 from vcsched.model.quantity import QuantityError
 from vcsched.model.queue import Queue
@@ -56,9 +58,11 @@ def limits_of(obj: QueueObject) -> dict[str, tuple[resources.Amounts, str]]:
 def _read(cache: SchedulerCache, queue: Queue) -> None:
     """Limits of the spec into the queue table; a list that cannot be read counts as not given."""
     limits = limits_of(queue.obj)
-    for amounts, flaw in limits.values():
-        if flaw:
-            cache.refuse_named("Queue", queue.name, flaw)
+    flaws = [flaw for _, flaw in limits.values() if flaw]
+    if flaws:
+        about = Reference("Queue", "", queue.name, queue.uid, SCHEDULING_API)
+        cache.refuse_object(about, "; ".join(flaws))
+    for amounts, _ in limits.values():
         for name in amounts:
             cache.picture.space.column(name)
     table, index, row = cache.picture.queue_table, cache.picture.space.index, queue.row

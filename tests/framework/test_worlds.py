@@ -1,0 +1,126 @@
+"""One world, however it was told; same input and seed, same output; and quiet when nothing happens.
+
+Design-notes §4: metamorphic properties and invariants 12 and 15.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.generators.digest import digest
+from tests.generators.effort import examples
+from tests.generators.faults import no_faults
+from tests.generators.portrait import portrait
+from tests.generators.story import Event, Story, histories, stories
+from tests.harness import SessionWorld
+from vcsched.cache.verify import verify
+
+KINDS = ("Node", "Pod", "PodGroup", "Queue", "PriorityClass", "Service", "Namespace")
+
+
+def told_by_kind(story: Story, kinds: tuple[str, ...]) -> SessionWorld:
+    """A new cache that hears of the present objects as lists, one kind after the other."""
+    world = SessionWorld()
+    world.now = story.world.now
+    world._sent = len(world)  # the queue of every World is among the story's objects, if it is still there
+    for kind in kinds:
+        world.upsert(story.of(kind))
+    verify(world.cache)
+    return world
+
+
+@examples(80)
+@given(stories)
+def test_a_restart_from_lists_gives_the_world_that_events_have_kept(events: list[Event]) -> None:
+    with no_faults():
+        story = Story()
+        story.tell_all(events)
+        story.settle()
+        assert portrait(told_by_kind(story, KINDS).cache) == portrait(story.cache)
+
+
+@examples(60)
+@given(histories, st.permutations(KINDS))
+def test_kinds_may_come_in_any_order_and_the_decisions_are_the_same(events: list[Event], kinds: list[str]) -> None:
+    with no_faults():
+        story = Story()
+        story.tell_all(events)
+        one, other = told_by_kind(story, KINDS), told_by_kind(story, tuple(kinds))
+        assert portrait(one.cache) == portrait(other.cache)
+        for world in (one, other):
+            world.session(2)
+        assert one.binds() == other.binds()
+        assert portrait(one.cache) == portrait(other.cache)
+
+
+@examples(40)
+@given(stories)
+def test_the_same_events_and_seed_give_the_same_writes(events: list[Event]) -> None:
+    writes = []
+    for _ in range(2):
+        story = Story(seed=7)
+        story.tell_all(events)
+        story.tell(("session",))
+        writes.append(story.writes)
+    assert writes[0] == writes[1]
+
+
+@examples(60)
+@given(stories)
+def test_a_world_that_is_left_alone_becomes_quiet(events: list[Event]) -> None:
+    """Sessions come to rest, and then write nothing, say nothing and change no column."""
+    with no_faults():
+        story = Story()
+        story.tell_all(events)
+        for _ in range(8):
+            story.settle()
+            before = len(story.writes)
+            story.tell(("session",))
+            if len(story.writes) == before:
+                break
+        else:
+            pytest.fail(f"still writing: {story.writes[before:]}")
+        still, log = digest(story.cache), story.cache.picture.room_log.position
+        story.tell(("session",))
+        assert story.writes[before:] == []
+        assert digest(story.cache) == still
+        assert story.cache.picture.room_log.position == log
+
+
+SCRIPT = """
+from tests.generators.story import Story
+story = Story(seed=3)
+for number in range(120):
+    kind = number * 7919 % 101
+    story.tell((("node", number, kind), ("pod", number, number // 3, kind), ("group", number, kind),
+                ("bare pod", number, kind, number), ("queue", number, kind))[number % 5])
+    if number % 20 == 19:
+        story.tell(("session",))
+        story.tell(("answers", 0))
+print(story.writes)
+"""
+
+
+def test_the_seed_of_hashes_changes_nothing() -> None:
+    root = Path(__file__).parents[2]
+    said: list[Any] = [
+        subprocess.run(
+            [sys.executable, "-c", SCRIPT],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(root)},
+            cwd=root,
+            capture_output=True,
+            check=True,
+            text=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert "Bind(" in said[0]
+    assert said[0] == said[1]

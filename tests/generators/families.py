@@ -16,6 +16,14 @@ CAPACITY: Tiers = (
     ("priority", "gang", "conformance"),
     ("overcommit", "drf", "predicates", "capacity", "nodeorder", "binpack"),
 )
+TOPOLOGY: Tiers = (
+    ("priority", "gang"),
+    ("drf", "predicates", "proportion", "nodeorder", "network-topology-aware"),
+)
+
+# what a family shows -> what the product must have built for it
+NEEDED_FIELDS = {"subgroups": "PodGroup.subGroupPolicy", "hyper-nodes": "PodGroup.networkTopology"}
+NEEDED_KINDS = {"hyper-nodes": "HyperNode"}
 
 
 @dataclass(frozen=True)
@@ -35,12 +43,14 @@ class Family:
         plugins = {name for tiers in self.tiers for tier in tiers for name in tier}
         actions = {name for actions in self.actions for name in actions}
         switches = {f"{plugin}.{switch}" for plugin in plugins for switch in self.switches}
-        fields = {"PodGroup.subGroupPolicy"} if "subgroups" in self.shows else set[str]()
+        fields = {field for shown, field in NEEDED_FIELDS.items() if shown in self.shows}
+        kinds = {kind for shown, kind in NEEDED_KINDS.items() if shown in self.shows}
         return not (
             plugins & missing.plugins
             or actions & missing.actions
             or switches & missing.switches
             or fields & missing.fields
+            or kinds & missing.kinds
         )
 
 
@@ -109,6 +119,36 @@ FAMILIES = (
         ((("priority", "gang"), ("drf", "predicates", "nodeorder")),),
         frozenset({"queues", "hierarchy", "placed", "priorities"}),
         frozenset({"enableHierarchy"}),
+    ),
+    Family(
+        "budgets",
+        (("allocate", "preempt"), ("allocate", "reclaim")),
+        ((("priority", "gang", "conformance", "pdb"), ("drf", "predicates", "proportion", "nodeorder")),),
+        frozenset({"queues", "priorities", "placed", "victims", "budgets"}),
+    ),
+    Family(
+        "node-groups",
+        (("allocate", "backfill"),),
+        ((("priority", "gang"), ("drf", "predicates", "proportion", "nodegroup", "binpack")),),
+        frozenset({"queues", "placed", "node-groups"}),
+    ),
+    Family(
+        "strategy",
+        (("allocate",),),
+        ((("priority", "gang"), ("predicates", "resource-strategy-fit")),),
+        frozenset({"placed", "scalars"}),
+    ),
+    Family(
+        "gang-evict",
+        (("gangpreempt",), ("gangreclaim",), ("allocate", "gangpreempt"), ("allocate", "gangreclaim")),
+        (CAPACITY, DEFAULT),
+        frozenset({"queues", "limits", "priorities", "placed", "victims", "roles", "subgroups"}),
+    ),
+    Family(
+        "topology",
+        (("allocate",),),
+        (TOPOLOGY,),
+        frozenset({"placed", "hyper-nodes", "subgroups", "priorities"}),
     ),
 )
 

@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 
 from tests.cases.loader import Case
 
+from . import cluster
+from .cluster import GPU, ROLES
 from .families import Family
 from .podwishes import add_wishes
 
 Object = dict[str, Any]
 Item = TypeVar("Item")
 
-GPU = "example.com/gpu"
 SWITCHES = (
     "enableBestNode", "enableJobEnqueued", "enableJobOrder", "enableJobPipelined", "enableJobReady",
     "enableJobStarving", "enableNodeOrder", "enablePredicate", "enablePreemptable", "enablePreemptive",
@@ -36,8 +37,6 @@ WEIGHTS = {
     ),
     "binpack": ("binpack",),
 }  # fmt: skip
-ROLES = ("worker", "ps", "chief")
-ZONES = ("east", "west")
 CLASSES = {"low": 100, "high": 1000}
 
 
@@ -83,8 +82,12 @@ class Situation:
         if self.shows("priorities"):
             for name, value in CLASSES.items():
                 self.add("scheduling.k8s.io/v1", "PriorityClass", name, value=value)
-        queues = self.queues()
-        nodes = [self.node(number) for number in range(draw.number(1, 3 if self.shows("victims") else 5))]
+        queues = cluster.queues(self)
+        nodes = [cluster.node(self, number) for number in range(draw.number(1, 3 if self.shows("victims") else 5))]
+        if self.shows("hyper-nodes"):
+            cluster.hyper_nodes(self, nodes)
+        if self.shows("budgets"):
+            cluster.budget(self)
         if self.shows("victims"):
             for number in range(draw.number(1, 2)):
                 self.running_job(f"old-{number + 1}", queues if draw.once_in(4) else queues[:1], nodes)
@@ -134,68 +137,6 @@ class Situation:
         self.objects.append(obj)
         return obj
 
-    def queues(self) -> list[str]:
-        names = ["default", "q1", "q2"]
-        if not self.shows("queues"):
-            names = names[:1]
-        else:
-            names = names[: self.draw.number(2 if self.shows("victims") else 1, 3)]
-        for name in names:
-            spec: Object = {"weight": self.draw.number(1, 3)}
-            if self.shows("limits"):
-                if self.draw.once_in(3):
-                    spec["capability"] = self.limit()
-                if self.draw.once_in(3) or (self.shows("victims") and self.draw.once_in(2)):
-                    spec["deserved"] = self.limit()
-                if self.draw.once_in(4):
-                    spec["guarantee"] = {"resource": self.limit()}
-            if self.shows("priorities") and self.draw.once_in(4):
-                spec["priority"] = self.draw.number(1, 2)
-            if self.shows("victims") and self.draw.once_in(4):
-                spec["reclaimable"] = False
-            state = "Closed" if self.shows("edges") and self.draw.once_in(8) else "Open"
-            queue = self.add("scheduling.volcano.sh/v1beta1", "Queue", name, spec=spec, status={"state": state})
-            if self.shows("hierarchy"):
-                branch = self.draw.pick(("a", "b"))
-                queue["metadata"]["annotations"] = {
-                    "volcano.sh/hierarchy": f"root/{branch}/{name}",
-                    "volcano.sh/hierarchy-weights": f"1/{self.draw.number(1, 3)}/{self.draw.number(1, 3)}",
-                }
-        return [*names, "missing"] if self.shows("edges") and self.draw.once_in(6) else names
-
-    def limit(self) -> Object:
-        limit: Object = {"cpu": str(self.draw.number(1, 8))}
-        if self.draw.once_in(2):
-            limit["memory"] = f"{self.draw.number(1, 8)}Gi"
-        if self.shows("scalars") and self.draw.once_in(3):
-            limit[GPU] = str(self.draw.number(0, 4))
-        return limit
-
-    def node(self, number: int) -> str:
-        draw, name = self.draw, f"node-{number + 1}"
-        most = 4 if self.shows("victims") else 8
-        amounts: Object = {"cpu": str(draw.number(2, most)), "memory": f"{draw.number(2, 8)}Gi", "pods": "110"}
-        if self.shows("scalars") and draw.once_in(2):
-            amounts[GPU] = str(draw.number(0, 4))
-        if self.shows("edges") and draw.once_in(6):
-            amounts["pods"] = str(draw.number(0, 2))
-        labels = {"kubernetes.io/hostname": name}
-        if self.shows("labels"):
-            labels["disk"] = draw.pick(("ssd", "hdd"))
-            if not draw.once_in(6):
-                labels["zone"] = draw.pick(ZONES)
-        spec: Object = {}
-        if self.shows("taints") and draw.once_in(3):
-            effect = draw.pick(("PreferNoSchedule", "NoSchedule", "NoExecute"))
-            spec["taints"] = [{"key": "dedicated", "value": draw.pick(("a", "b")), "effect": effect}]
-        if self.shows("edges") and draw.once_in(8):
-            spec["unschedulable"] = True
-        ready = [{"type": "Ready", "status": "True"}]
-        status = {"allocatable": amounts, "capacity": amounts, "conditions": ready}
-        node = self.add("v1", "Node", name, spec=spec, status=status)
-        node["metadata"]["labels"] = labels
-        return name
-
     # ---- jobs
 
     def job(self, name: str, queues: list[str], nodes: list[str]) -> None:
@@ -218,6 +159,8 @@ class Situation:
             spec["minResources"] = self.request()
         if self.shows("subgroups") and draw.once_in(2):
             spec["subGroupPolicy"] = [self.policy()]
+        if self.shows("hyper-nodes") and draw.once_in(2):
+            spec["networkTopology"] = self.topology()
         phase = "Running" if placed else draw.pick(("Inqueue", "Pending"))
         if not (self.shows("edges") and draw.once_in(10)):
             group = self.add(
@@ -248,7 +191,12 @@ class Situation:
         policy: Object = {"name": "part", "matchLabelKeys": ["part"], "subGroupSize": self.draw.number(1, 3)}
         if self.draw.once_in(2):
             policy["minSubGroups"] = self.draw.number(1, 2)
+        if self.shows("hyper-nodes") and self.draw.once_in(2):
+            policy["networkTopology"] = self.topology()
         return policy
+
+    def topology(self) -> Object:
+        return {"mode": self.draw.pick(("hard", "soft")), "highestTierAllowed": self.draw.number(1, 2)}
 
     def request(self) -> Object:
         draw = self.draw

@@ -14,6 +14,7 @@ from vcsched.columns.space import CPU, MEMORY, PODS, Space
 from vcsched.kube.objects import Pod
 from vcsched.model import algebra
 from vcsched.model.form import Form
+from vcsched.model.quantity import MOST, QuantityError
 from vcsched.model.requests import nonzero_request, pod_request
 from vcsched.model.task import Request
 
@@ -31,11 +32,15 @@ class Forms:
         self._space = space
         self._requests: dict[Hashable, Request] = {}
         self._forms: dict[Hashable, Form] = {}
+        self._nothing = Request(((CPU, 0.0), (MEMORY, 0.0), (PODS, 1.0)), {"pods": 1.0}, True, 0.0, 0.0)
         self.shape_keys: tuple[ShapeKey, ...] = ()
 
     def request(self, pod: Pod) -> Request:
         """What the pod asks for. Raises `QuantityError` naming the resource."""
         amounts = pod_request(pod)
+        for name, amount in amounts.items():
+            if not -MOST <= amount <= MOST:
+                raise QuantityError(f"{name} comes to {amount:.3g}; amounts above {MOST:.3g} cannot be counted exactly")
         nonzero = nonzero_request(pod)
         key = (tuple(amounts.items()), nonzero)
         found = self._requests.get(key)
@@ -52,7 +57,7 @@ class Forms:
 
     def nothing_asked(self) -> Request:
         """The request of a pod whose own cannot be read: a place for one pod."""
-        return Request(((CPU, 0.0), (MEMORY, 0.0), (PODS, 1.0)), {"pods": 1.0}, True, 0.0, 0.0)
+        return self._nothing
 
     def form(self, pod: Pod, request: Request) -> Form:
         """The form of a pod whose request is known."""

@@ -103,6 +103,8 @@ class PlacementRun:
                 choice = ssn.pipeline.choose(ask, np.array([node.row]))
                 if choice is not None:
                     return choice
+            if rows is None:
+                ssn.cache.status_writer.clear_nomination(task)
         return ssn.pipeline.choose(ask, rows)
 
     def _open_rows(self, ask: Ask, task: Task, rows: IntArray | None, closed: dict[str, BoolArray]) -> IntArray | None:

@@ -40,6 +40,7 @@ class Predicates(Plugin):
             args.get(accepted)
         self._pod_affinity = PodAffinityFilter() if pod_affinity else None
         self._spread = SpreadFilter() if spreading else None
+        self._problems: dict[Form, Fit | None] = {}
 
     def open(self, ssn: Session) -> None:
         ssn.pre_predicate.add(self, self.problem)
@@ -62,8 +63,15 @@ class Predicates(Plugin):
             self._spread.register(self, ssn)
 
     def problem(self, task: Task) -> Fit | None:
-        """What stands against the pod on every node."""
+        """What stands against the pod on every node; a question about its form alone."""
         form: Form = task.form
+        try:
+            return self._problems[form]
+        except KeyError:
+            found = self._problems[form] = self._problem_of(form)
+            return found
+
+    def _problem_of(self, form: Form) -> Fit | None:
         if form.needs_unbuilt:
             return Fit.error(form.needs_unbuilt)
         if self._node_affinity and (message := node_affinity.problem(form)):

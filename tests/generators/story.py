@@ -125,6 +125,7 @@ CHANGES = st.one_of(
     _event("namespace", _index),
     _event("label", _index, _index),
     _event("runs", _index, _index),
+    _event("resized", _index, _kind),
     _event("ends", _index, _kind),
     _event("leaves", _index),
     _event("gone", _index, _kind),
@@ -275,6 +276,17 @@ class Story:
         if pod is not None:
             pod["spec"].setdefault("nodeName", NODES[node % len(NODES)])
             pod["status"] = {"phase": "Running"}
+            self._happens(pod)
+
+    def _resized(self, index: int, kind: int) -> None:
+        """The kubelet says what a container has by now, or that it can never have it."""
+        pod = self._some_pod(index)
+        if pod is not None:
+            name = pod["spec"]["containers"][0]["name"]
+            requests = {"cpu": ("1", "3", "500m")[kind % 3]}
+            pod["status"]["containerStatuses"] = [{"name": name, "resources": {"requests": requests}}]
+            reason = ("Infeasible", "Deferred")[kind % 2]
+            pod["status"]["conditions"] = [{"type": "PodResizePending", "status": "True", "reason": reason}]
             self._happens(pod)
 
     def _ends(self, index: int, kind: int) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from vcsched.kube.keys import GROUP_NAME, QUEUE_NAME
 from vcsched.model import podflags, resources
 from vcsched.model.job import Job
-from vcsched.model.quantity import QuantityError
+from vcsched.model.quantity import MOST, QuantityError
 from vcsched.model.status import PENDING, STATUSES
 from vcsched.model.subgroups import assignment
 from vcsched.model.subjob import SubJob
@@ -198,8 +198,9 @@ class Groups:
 
 
 def minimum_of(obj: PodGroup) -> tuple[resources.Amounts, str]:
-    """spec.minResources as amounts, and what is wrong with it or ""."""
+    """spec.minResources as amounts, and what is wrong with it or "". More than can be counted is what can."""
     try:
-        return resources.amounts(obj.spec.min_resources or {}), ""
+        asked = resources.amounts(obj.spec.min_resources or {})
+        return {name: max(-MOST, min(MOST, amount)) for name, amount in asked.items()}, ""
     except QuantityError as error:
         return {}, f"spec.minResources: {error}; ignored until changed"

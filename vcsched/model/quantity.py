@@ -21,6 +21,9 @@ MIN_INT = -(2**63)
 UNLIMITED = sys.float_info.max
 """The amount that stands for "no limit"."""
 
+MOST = 2.0**50
+"""The largest amount that is charged to anything: in bytes a pebibyte. Floats count exactly to eight times that."""
+
 _GRAMMAR = re.compile(
     r"(?P<sign>[+-]?)(?P<digits>\d+\.?\d*|\.\d+)(?:(?P<binary>[KMGTPE]i)|(?P<decimal>[numkMGTPE])|[eE](?P<power>[+-]?\d+))?",
     re.ASCII,

@@ -74,7 +74,7 @@ def is_restartable(container: Container) -> bool:
 
 def _total(pod: Pod, defaults: Amounts) -> Amounts:
     spec, status = pod.spec, pod.status
-    with_spec = not _resize_is_infeasible(pod)
+    with_spec = not resize_is_infeasible(pod)
     total: Amounts = {}
     reported = _by_name(status.container_statuses)
     for container in spec.containers:
@@ -132,7 +132,8 @@ def _pod_level(requests: Mapping[str, Quantity]) -> Amounts:
     return _read(supported, "spec.resources.requests")
 
 
-def _resize_is_infeasible(pod: Pod) -> bool:
+def resize_is_infeasible(pod: Pod) -> bool:
+    """Whether the kubelet has said that a resize can never be done: then the spec does not count."""
     for condition in pod.status.conditions:
         if condition.type == POD_RESIZE_PENDING:
             return condition.reason == REASON_RESIZE_INFEASIBLE

@@ -12,7 +12,7 @@ from vcsched.kube.keys import OVERSUBSCRIPTION_CPU, OVERSUBSCRIPTION_MEMORY
 from vcsched.kube.link import Reference
 from vcsched.model import resources
 from vcsched.model.node import Node
-from vcsched.model.quantity import QuantityError
+from vcsched.model.quantity import MOST, QuantityError
 
 if TYPE_CHECKING:
     from vcsched.cache.cache import SchedulerCache
@@ -85,10 +85,16 @@ def _selected(cache: SchedulerCache, obj: NodeObject) -> bool:
 
 
 def capacity_of(obj: NodeObject) -> tuple[dict[str, float], dict[str, float]]:
-    """(allocatable with oversubscription, plain allocatable), by resource name."""
+    """(allocatable with oversubscription, plain allocatable), by resource name; as much as can be counted.
+    Raises `QuantityError`."""
     plain = resources.amounts(obj.status.allocatable)
     more = oversubscription_of(obj)
-    return {**plain, **{name: plain.get(name, 0.0) + extra for name, extra in more.items()}}, plain
+    with_more = {**plain, **{name: plain.get(name, 0.0) + extra for name, extra in more.items()}}
+    return _countable(with_more), _countable(plain)
+
+
+def _countable(amounts: resources.Amounts) -> resources.Amounts:
+    return {name: max(-MOST, min(MOST, amount)) for name, amount in amounts.items()}
 
 
 def oversubscription_of(obj: NodeObject) -> resources.Amounts:

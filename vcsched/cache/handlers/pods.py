@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from vcsched.kube.keys import GROUP_NAME
 from vcsched.model import podflags
 from vcsched.model.quantity import QuantityError
+from vcsched.model.requests import resize_is_infeasible
 from vcsched.model.status import (
     BOUND,
     FAILED,
@@ -68,29 +69,28 @@ def delete(cache: SchedulerCache, key: str, uid: str) -> None:
 
 
 def _add(cache: SchedulerCache, pod: Pod, ours: bool) -> None:
-    _insert(cache, _build(cache, pod, ours), status_of(pod))
+    _insert(cache, build(cache, pod, ours), status_of(pod))
 
 
 def _update(cache: SchedulerCache, task: Task, pod: Pod, ours: bool) -> None:
-    old, before, status = task.pod, task.node_name, status_of(pod)
+    old, status = task.pod, status_of(pod)
     unconfirmed = _is_unconfirmed(task, pod, status)
     if unconfirmed:
         status = task.status
     terminating = (pod.metadata.deletion_timestamp is None) != (old.metadata.deletion_timestamp is None)
     same_labels = pod.metadata.labels == old.metadata.labels
-    if not (pod.spec == old.spec and same_labels and _same_flags(old, pod)):
-        fresh = _build(cache, pod, ours)
+    if not (pod.spec == old.spec and same_labels and _same_flags(old, pod) and _same_reports(old, pod)):
+        fresh = build(cache, pod, ours)
         if not (same_labels and _reads_alike(task, fresh)):
             _read_anew(cache, task, fresh, status, unconfirmed=unconfirmed)
             return
-        if not unconfirmed:
-            _unpark(cache, task)
-            task.node_name = fresh.node_name or (task.node_name if task.assumed else "")
     task.pod = pod
     _tell_flaw(cache, task)
     if terminating:
         cache.picture.counters.terminating(task)
-    if not unconfirmed and (status != task.status or task.assumed or task.node_name != before):
+    if not unconfirmed and (status != task.status or task.assumed or task.node_name != pod.spec.node_name):
+        _unpark(cache, task)
+        task.node_name = pod.spec.node_name
         _move(cache, task, status)
 
 
@@ -108,13 +108,13 @@ def _reads_alike(task: Task, fresh: Task) -> bool:
         and fresh.job_key == task.job_key
         and (fresh.priority, fresh.role, fresh.gates, fresh.preemptable)
         == (task.priority, task.role, task.gates, task.preemptable)
-        and (not task.node_name or task.node_name == fresh.node_name or not fresh.node_name)
     )
 
 
-_READ = (
+READ = (
     "best_effort", "form", "gated", "gates", "job_key", "pod", "preemptable", "priority", "request", "role",
 )  # fmt: skip
+"""What a task has from reading its pod; status and node may be ahead of it."""
 
 
 def _read_anew(cache: SchedulerCache, task: Task, fresh: Task, status: int, *, unconfirmed: bool) -> None:
@@ -122,7 +122,7 @@ def _read_anew(cache: SchedulerCache, task: Task, fresh: Task, status: int, *, u
     same object, since writes on their way know it."""
     job = task.job
     _remove(cache, task, dropping=False)
-    for field in _READ:
+    for field in READ:
         setattr(task, field, getattr(fresh, field))
     task.job, task.subjob, task.tallies, task.match_version = None, None, (), -1
     if not unconfirmed:
@@ -136,6 +136,16 @@ def _same_flags(old: Pod, new: Pod) -> bool:
     return old.metadata.annotations == new.metadata.annotations
 
 
+def _same_reports(old: Pod, new: Pod) -> bool:
+    """Whether the kubelet says the same about what the containers have: a request counts that, too."""
+    a, b = old.status, new.status
+    return (
+        a.container_statuses == b.container_statuses
+        and a.init_container_statuses == b.init_container_statuses
+        and (a.conditions == b.conditions or resize_is_infeasible(old) == resize_is_infeasible(new))
+    )
+
+
 def _move(cache: SchedulerCache, task: Task, status: int) -> None:
     """The same pod with another status, node, or a confirmation of what was assumed."""
     task.assumed = False
@@ -147,7 +157,7 @@ def _move(cache: SchedulerCache, task: Task, status: int) -> None:
         cache.accounting.touch(task.job)
 
 
-def _build(cache: SchedulerCache, pod: Pod, ours: bool) -> Task:
+def build(cache: SchedulerCache, pod: Pod, ours: bool) -> Task:
     """A task from a pod. A request that cannot be read is said once, and counts as asking for nothing but a
     place: such a pod is held back while pending, and still occupies its node while running."""
     flaw = ""

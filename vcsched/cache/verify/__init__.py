@@ -22,7 +22,7 @@ def verify(cache: SchedulerCache, *, inside_session: bool = False) -> None:
     """Raise `Inconsistent` unless every column, count, index set, tally and pod counter equals its
     recomputation from the objects."""
     picture = cache.picture
-    verify_tasks(picture, inside_session=inside_session)
+    verify_tasks(cache, inside_session=inside_session)
     verify_nodes(picture, inside_session=inside_session)
     verify_jobs(picture, inside_session=inside_session)
     verify_queues(picture)

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from vcsched.cache.handlers import pods
 from vcsched.cache.verify.differences import same, same_objects
 from vcsched.model.status import ALLOCATED, BINDING, NAMES, PENDING, PIPELINED, RELEASING, TERMINATED
 
 if TYPE_CHECKING:
+    from vcsched.cache.cache import SchedulerCache
     from vcsched.cache.picture import Picture
     from vcsched.model.task import Task
 
 
-def verify_tasks(picture: Picture, *, inside_session: bool) -> None:
-    """Node, job and parking place of every task; its session-only state must be gone after a session."""
+def verify_tasks(cache: SchedulerCache, *, inside_session: bool) -> None:
+    """What every task has read off its pod, its node, job and parking place; session-only state must be gone
+    after a session."""
+    picture = cache.picture
     parked: dict[str, dict[str, Task]] = {}
     for uid, task in picture.tasks.items():
         who = f"task {task.key}"
@@ -24,6 +28,7 @@ def verify_tasks(picture: Picture, *, inside_session: bool) -> None:
         same(who, "job", task.job, job)
         same(who, "among the job's tasks", job is not None, job is not None and job.tasks.get(uid) is task)
         _verify_place(picture, task, who)
+        _verify_reading(cache, task, who)
         if task.node is None and task.node_name and task.status not in TERMINATED:
             parked.setdefault(task.node_name, {})[uid] = task
         if not inside_session:
@@ -40,6 +45,14 @@ def _verify_place(picture: Picture, task: Task, who: str) -> None:
     same(who, "node", node, picture.nodes_by_name.get(node.name))
     same(who, "among the node's tasks", node.tasks.get(task.uid), task)
     same(who, "on a node although finished", task.status in TERMINATED, False)
+
+
+def _verify_reading(cache: SchedulerCache, task: Task, who: str) -> None:
+    """The pod, read again, gives the same task."""
+    fresh = pods.build(cache, task.pod, task.pod.spec.scheduler_name in cache.options.scheduler_names)
+    for field in pods.READ:
+        same(who, field, getattr(task, field), getattr(fresh, field))
+    same(who, "node name", task.node_name, fresh.node_name or (task.node_name if task.assumed else ""))
 
 
 def _verify_settled(task: Task, who: str) -> None:

@@ -19,6 +19,7 @@ GROUP_KINDS = ("nodeGroupAffinity", "nodeGroupAntiAffinity")
 def queues(at: Situation) -> list[str]:
     least, most = (2 if at.shows("victims") else 1, 3) if at.shows("queues") else (1, 1)
     names = ["default", "q1", "q2"][: at.draw.number(least, most)]
+    branches = {branch: at.draw.number(1, 3) for branch in ("a", "b")} if at.shows("hierarchy") else {}
     for name in names:
         spec: Object = {"weight": at.draw.number(1, 3)}
         if at.shows("limits"):
@@ -37,10 +38,10 @@ def queues(at: Situation) -> list[str]:
         state = "Closed" if at.shows("edges") and at.draw.once_in(8) else "Open"
         queue = at.add("scheduling.volcano.sh/v1beta1", "Queue", name, spec=spec, status={"state": state})
         if at.shows("hierarchy"):
-            branch = at.draw.pick(("a", "b"))
+            branch = at.draw.pick(tuple(branches))
             queue["metadata"]["annotations"] = {
                 "volcano.sh/hierarchy": f"root/{branch}/{name}",
-                "volcano.sh/hierarchy-weights": f"1/{at.draw.number(1, 3)}/{at.draw.number(1, 3)}",
+                "volcano.sh/hierarchy-weights": f"1/{branches[branch]}/{at.draw.number(1, 3)}",
             }
     return [*names, "missing"] if at.shows("edges") and at.draw.once_in(6) else names
 

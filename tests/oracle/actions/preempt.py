@@ -24,7 +24,7 @@ from tests.oracle.statement import Statement
 from tests.oracle.task import Task
 
 from .dry_run import topology_aware
-from .eviction import pending_heap, with_freed
+from .eviction import pending_heap, tasks_on, with_freed
 
 VictimFilter = Callable[[Task], bool]
 
@@ -132,7 +132,7 @@ def was_preempted(task: Task) -> bool:
 
 def victims_on(session: Session, task: Task, node: Node, is_victim: VictimFilter) -> list[Task] | None:
     """Approved victims of a node; None if even all of them would not make room."""
-    candidates = [other for other in node.tasks() if is_victim(other)]
+    candidates = [other for other in tasks_on(session, node) if is_victim(other)]
     victims = session.victims("preemptable", task, candidates)
     return victims if fits(task.request, with_freed(node.future_idle(), victims)) else None
 

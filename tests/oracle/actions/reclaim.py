@@ -11,7 +11,7 @@ from tests.oracle.session import Session
 from tests.oracle.statement import Statement
 from tests.oracle.task import Task
 
-from .eviction import pending_heap, with_freed
+from .eviction import pending_heap, tasks_on, with_freed
 
 
 def reclaim(session: Session) -> None:
@@ -58,7 +58,7 @@ def reclaim_task(session: Session, job: Job, task: Task, parent: Statement) -> b
     passing, _ = feasible(session, task, not_unresolvable(session, task), for_eviction, cache)
     for name in (name for group in by_shard(session, passing) for name in group):
         node = session.nodes[name]
-        candidates = [other for other in node.tasks() if is_reclaimable(session, job, other)]
+        candidates = [other for other in tasks_on(session, node) if is_reclaimable(session, job, other)]
         if not candidates:
             continue
         victims = session.victims("reclaimable", task, candidates)

@@ -100,7 +100,7 @@ class Predicates(Plugin):
     # ---- filters, in this order; reasons pile up until an unresolvable one (spec 06 §2.2)
 
     def predicate(self, task: Task, node: Node) -> Reasons:
-        if self.session.mended and task.filter_state:
+        if self.session.mended or not task.filter_state:
             self.pre_predicate(task)  # counts of now, also after evictions (spec 06 §11 no. 13)
         reasons: Reasons = []
         if node.kubernetes_allocatable.get("pods") <= len(self.session.view[node.name]):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from vcsched.columns.live import LiveQueue
+from vcsched.columns.live import LiveQueue, Waiting
 from vcsched.framework import orders
 from vcsched.framework.domains import DomainTrials
 from vcsched.framework.placement import PlacementRun
@@ -28,13 +28,13 @@ class Allocate:
 
     def execute(self, ssn: Session) -> None:
         work = self._work(ssn)
-        jobs_of: dict[str, LiveQueue[Job]] = {}
+        jobs_of: dict[str, Waiting[Job]] = {}
         queues: LiveQueue[Queue] = LiveQueue(ssn.queue_less)
         for job in work:
             queue = job.queue
             assert queue is not None
             if queue.name not in jobs_of:
-                jobs_of[queue.name] = LiveQueue(ssn.job_less)
+                jobs_of[queue.name] = orders.job_queue(ssn)
                 queues.push(queue)
             jobs_of[queue.name].push(job)
         placement = PlacementRun(ssn)
@@ -100,7 +100,7 @@ class Allocate:
             ssn.refuse(job, "topology", "a hard network topology is not supported yet; use mode soft or remove it")
         return hard
 
-    def _overused(self, ssn: Session, queue: Queue, jobs: LiveQueue[Job]) -> None:
+    def _overused(self, ssn: Session, queue: Queue, jobs: Waiting[Job]) -> None:
         """The queue has its share; its waiting jobs get to know."""
         while jobs:
             job = jobs.pop()

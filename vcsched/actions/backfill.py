@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vcsched.columns.live import LiveQueue
+from vcsched.columns.live import LiveQueue, Waiting
 from vcsched.framework import orders
 from vcsched.framework.fits import everywhere
 from vcsched.framework.statement import Statement
@@ -30,7 +30,7 @@ class Backfill:
 
     def _tasks(self, ssn: Session) -> list[Task]:
         """All tasks at once, in order of queues, jobs and tasks, fixed before anything is placed."""
-        jobs_of: dict[str, LiveQueue[Job]] = {}
+        jobs_of: dict[str, Waiting[Job]] = {}
         queues: LiveQueue[Queue] = LiveQueue(ssn.queue_less)
         waiting: dict[str, list[Task]] = {}
         promised = ssn.reopen_best_effort()
@@ -45,7 +45,7 @@ class Backfill:
                 continue
             waiting[job.key] = orders.tasks_in_order(ssn, tasks)
             if queue.name not in jobs_of:
-                jobs_of[queue.name] = LiveQueue(ssn.job_less)
+                jobs_of[queue.name] = orders.job_queue(ssn)
                 queues.push(queue)
             jobs_of[queue.name].push(job)
         ordered: list[Task] = []

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vcsched.columns.live import LiveQueue
+from vcsched.columns.live import LiveQueue, Waiting
+from vcsched.framework import orders
 
 if TYPE_CHECKING:
     from vcsched.framework.session import Session
@@ -20,7 +21,7 @@ class Enqueue:
     name = "enqueue"
 
     def execute(self, ssn: Session) -> None:
-        waiting: dict[str, LiveQueue[Job]] = {}
+        waiting: dict[str, Waiting[Job]] = {}
         queues: LiveQueue[Queue] = LiveQueue(ssn.queue_less)
         for job in list(ssn.world.waiting_admission.values()):
             if job.blocked is not None and job.blocked.holds("enqueue", ssn):
@@ -28,7 +29,7 @@ class Enqueue:
             queue = job.queue
             assert queue is not None
             if queue.name not in waiting:
-                waiting[queue.name] = LiveQueue(ssn.job_less)
+                waiting[queue.name] = orders.job_queue(ssn)
                 queues.push(queue)
             waiting[queue.name].push(job)
         while queues:

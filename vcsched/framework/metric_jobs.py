@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Gauge
 
-from vcsched.framework.metric_kinds import Family, FastHistogram, PlainCounter, buckets, milliseconds
+from vcsched.framework.metric_kinds import Family, FastHistogram, JobGauge, PlainCounter, buckets, milliseconds
 
 _JOB = ("job_name", "queue", "job_namespace")
 
@@ -24,20 +24,16 @@ class JobMetrics:
             buckets=buckets(100, 120000, 30),
             registry=registry,
         )
-        self._job_duration = Family(
-            self._gauge("e2e_job_scheduling_duration", "The same, for the last task of a job, in ms", *_JOB)
+        self._job_duration = self._of_jobs(
+            "e2e_job_scheduling_duration", "The same, for the last task of a job, in ms", *_JOB
         )
-        self._job_start = Family(
-            self._gauge("e2e_job_scheduling_start_time", "Creation of the PodGroup, unix seconds", *_JOB)
+        self._job_start = self._of_jobs(
+            "e2e_job_scheduling_start_time", "Creation of the PodGroup, unix seconds", *_JOB
         )
-        self._job_last = Family(
-            self._gauge("e2e_job_scheduling_last_time", "Last placement of a task, unix seconds", *_JOB)
-        )
-        self._job_share = Family(self._gauge("job_share", "Dominant share of a job", "job_ns", "job_id"))
-        self._unscheduled = Family(
-            self._gauge("unschedule_task_count", "Tasks that a gang's minimum still lacks", "job_id")
-        )
-        self._unscheduled_jobs = self._gauge("unschedule_job_count", "Gangs below their minimum")
+        self._job_last = self._of_jobs("e2e_job_scheduling_last_time", "Last placement of a task, unix seconds", *_JOB)
+        self._job_share = self._of_jobs("job_share", "Dominant share of a job", "job_ns", "job_id")
+        self._unscheduled = self._of_jobs("unschedule_task_count", "Tasks that a gang's minimum still lacks", "job_id")
+        self._unscheduled_jobs = Gauge("volcano_unschedule_job_count", "Gangs below their minimum", registry=registry)
         self._retries = Family(
             PlainCounter(
                 "volcano_job_retry_counts",
@@ -49,31 +45,31 @@ class JobMetrics:
         self._queue_of_job: dict[tuple[str, str], str] = {}  # (namespace, name) -> the queue in its labels
         self._lacking: dict[str, dict[str, int]] = {}  # name -> namespace -> tasks that lack
 
-    def _gauge(self, name: str, help_: str, *labels: str) -> Gauge:
-        return Gauge(f"volcano_{name}", help_, labels, registry=self._registry)
+    def _of_jobs(self, name: str, help_: str, *labels: str) -> JobGauge:
+        return JobGauge(self._registry, f"volcano_{name}", help_, *labels)
 
     def seen(self, namespace: str, name: str, queue: str, created_s: float) -> None:
         """A PodGroup was added or changed; `created_s` is its creation in unix seconds."""
         self._label(namespace, name, queue)
-        self._job_start.at(name, queue, namespace).set(created_s)
+        self._job_start.set((name, queue, namespace), created_s)
 
     def placed(self, namespace: str, name: str, queue: str, created_s: float, now_s: float, tasks: int = 1) -> None:
         """So many tasks of this job were allocated or pipelined for good."""
         self._label(namespace, name, queue)
         waited_ms = milliseconds(now_s - created_s)
         self._job_latency.observe_many(waited_ms, tasks)
-        self._job_duration.at(name, queue, namespace).set(waited_ms)
-        self._job_last.at(name, queue, namespace).set(now_s)
+        self._job_duration.set((name, queue, namespace), waited_ms)
+        self._job_last.set((name, queue, namespace), now_s)
 
     def set_share(self, namespace: str, name: str, share: float) -> None:
         """The dominant share of a job."""
-        self._job_share.at(namespace, name).set(share)
+        self._job_share.set((namespace, name), share)
 
     def set_unscheduled(self, namespace: str, name: str, count: int) -> None:
         """How many tasks the gang lacks; 0 when it is ready."""
         lacking = self._lacking.setdefault(name, {})
         lacking[namespace] = count
-        self._unscheduled.at(name).set(sum(lacking.values()))
+        self._unscheduled.set((name,), sum(lacking.values()))
 
     def set_unscheduled_jobs(self, count: int) -> None:
         """How many gangs a session left below their minimum."""
@@ -92,7 +88,7 @@ class JobMetrics:
         lacking = self._lacking.get(name, {})
         lacking.pop(namespace, None)
         if lacking:
-            self._unscheduled.at(name).set(sum(lacking.values()))
+            self._unscheduled.set((name,), sum(lacking.values()))
         else:
             self._lacking.pop(name, None)
             self._unscheduled.drop(name)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 from functools import cmp_to_key
 from typing import TYPE_CHECKING, Any
 
+from vcsched.columns.live import KeyedQueue, LiveQueue, Waiting
+
 if TYPE_CHECKING:
     from vcsched.framework.session import Session
     from vcsched.model.job import Job
@@ -28,6 +30,14 @@ def job_less(ssn: Session, a: Job, b: Job) -> bool:
     if answer:
         return answer < 0
     return (a.created, a.key) < (b.created, b.key)
+
+
+def job_queue(ssn: Session) -> Waiting[Job]:
+    """A queue of jobs for actions under which a job changes only when it is its turn."""
+    key = ssn.job_order.sort_key()
+    if key is None:
+        return LiveQueue(ssn.job_less)
+    return KeyedQueue(lambda job: (key(job), job.created, job.key))
 
 
 def sub_job_less(ssn: Session, a: SubJob, b: SubJob) -> bool:

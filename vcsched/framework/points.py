@@ -132,7 +132,20 @@ class Point(Generic[F]):
 
 
 class Order(Point[Callable[[T, T], int]], Generic[T]):
-    """`compare(a, b)`: below 0 if a comes first, 0 if nobody cares."""
+    """`compare(a, b)`: below 0 if a comes first, 0 if nobody cares.
+
+    A plugin may give `key=x -> sortable` with its comparison: equal to it, and unchanged until x itself is
+    placed or evicted. Where every plugin gives one, items are keyed once instead of being compared.
+    """
+
+    def __init__(self, registry: Registry, *switches: str) -> None:
+        super().__init__(registry, *switches)
+        self.keys: dict[str, Callable[[T], Any]] = {}
+
+    def add(self, plugin: Plugin, function: Callable[[T, T], int], key: Callable[[T], Any] | None = None) -> None:
+        super().add(plugin, function)
+        if key is not None and self.registered and self.registered[-1].plugin == plugin.name:
+            self.keys[plugin.name] = key
 
     def compare(self, a: T, b: T) -> int:
         for entry in self.registered:
@@ -141,30 +154,15 @@ class Order(Point[Callable[[T, T], int]], Generic[T]):
                 return int(answer)
         return 0
 
-
-class TaskOrder(Order["Task"]):
-    """A task order may give `key=task -> sortable`, equal to its comparison; then tasks are sorted once."""
-
-    def __init__(self, registry: Registry, *switches: str) -> None:
-        super().__init__(registry, *switches)
-        self.keys: dict[str, Callable[[Task], Any]] = {}
-
-    def add(
-        self, plugin: Plugin, function: Callable[[Task, Task], int], key: Callable[[Task], Any] | None = None
-    ) -> None:
-        super().add(plugin, function)
-        if key is not None and self.registered and self.registered[-1].plugin == plugin.name:
-            self.keys[plugin.name] = key
-
-    def sort_key(self) -> Callable[[Task], tuple[Any, ...]] | None:
+    def sort_key(self) -> Callable[[T], tuple[Any, ...]] | None:
         """One key for the whole order, or None if some plugin only compares."""
         if any(r.plugin not in self.keys for r in self.registered):
             return None
         keys = [self.keys[r.plugin] for r in self.registered]
         if len(keys) == 1:
             only = keys[0]
-            return lambda task: (only(task),)
-        return lambda task: tuple(key(task) for key in keys)
+            return lambda item: (only(item),)
+        return lambda item: tuple([key(item) for key in keys])
 
 
 class VictimQueueOrder(Point[Callable[["Queue", "Queue", "Queue"], int]]):
@@ -432,7 +430,7 @@ class Points:
         self.queue_order: Order[Queue] = Order(turn, "enableQueueOrder")
         self.job_order: Order[Job] = Order(turn, "enableJobOrder")
         self.sub_job_order: Order[SubJob] = Order(turn, "enabledSubJobOrder")
-        self.task_order = TaskOrder(turn, "enableTaskOrder")
+        self.task_order: Order[Task] = Order(turn, "enableTaskOrder")
         self.cluster_order: Order[Any] = Order(turn, "enabledClusterOrder")
         self.victim_queue_order = VictimQueueOrder(turn)
         self.job_valid = FirstFailure(turn)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from vcsched.cache.status_writer import DASH
@@ -84,13 +85,17 @@ def _write_job(ssn: Session, job: Job) -> None:
     written = False
     if job.obj is not None:
         written = _write_status(ssn, job, phase, conditions, why)
-    message = ssn.fit_message(job)
-    if phase in WAITING and not job.is_ready():
+    counts = job.counts
+    unready = phase in WAITING and not job.is_ready()
+    waiting = counts[PENDING] or counts[PIPELINED] or counts[ALLOCATED]
+    message = ssn.fit_message(job) if unready or waiting else ""
+    if unready:
         _say(ssn, job, texts.gang_message(job.counts[PENDING], job, message), why)
     elif written and phase not in WAITING:
         ssn.event(job, "Normal", "Scheduled", "pod group is ready")
         job.verdict = None
-    _mark_pods(ssn, job, message, why)
+    if waiting:
+        _mark_pods(ssn, job, message, why)
 
 
 def phase_of(job: Job, stuck: bool) -> str:
@@ -107,7 +112,7 @@ def _write_status(ssn: Session, job: Job, phase: str, new: Any, why: explain.Why
     """Compare with what the API has, or what is on its way there, and write on a difference."""
     assert job.obj is not None
     old = job.obj.status
-    stamp = _stamp(datetime.fromtimestamp(ssn.now, UTC))
+    stamp = _stamp(int(ssn.now))
     conditions = [_plain(condition) for condition in old.conditions]
     changed = (old.phase, old.running, old.succeeded, old.failed) != (
         phase, job.counts[RUNNING], job.counts[SUCCEEDED], job.counts[FAILED],
@@ -138,7 +143,13 @@ def _write_status(ssn: Session, job: Job, phase: str, new: Any, why: explain.Why
     return True
 
 
-def _stamp(when: datetime) -> str:
+@lru_cache(maxsize=1024)
+def _stamp(when_s: int) -> str:
+    """A time as Kubernetes writes it."""
+    return _written(datetime.fromtimestamp(when_s, UTC))
+
+
+def _written(when: datetime) -> str:
     return when.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -151,7 +162,7 @@ def _plain(condition: PodGroupCondition) -> dict[str, Any]:
         "transitionID": condition.transition_id,
         "reason": condition.reason,
         "message": condition.message,
-        "lastTransitionTime": _stamp(when) if when is not None else None,
+        "lastTransitionTime": _written(when) if when is not None else None,
     }
 
 

@@ -39,7 +39,7 @@ class Gang(Plugin):
 
     def open(self, ssn: Session) -> None:
         ssn.job_valid.add(self, flaw)
-        ssn.job_order.add(self, unready_first)
+        ssn.job_order.add(self, unready_first, key=lambda job: job.is_ready())
         ssn.sub_job_order.add(self, unready_first)
         ssn.job_ready.add(self, is_ready)
         ssn.sub_job_ready.add(self, lambda sub: sub.is_ready())

@@ -26,7 +26,7 @@ class Priority(Plugin):
     name = "priority"
 
     def open(self, ssn: Session) -> None:
-        ssn.job_order.add(self, higher_first)
+        ssn.job_order.add(self, higher_first, key=lambda job: -job.priority)
         ssn.sub_job_order.add(self, higher_first)
         ssn.task_order.add(self, higher_first, key=lambda task: -task.priority)
         ssn.preemptable.add(self, lower_than_preemptor)

@@ -6,6 +6,7 @@ votes for admission and for keeping promised room; its vote overrules plugins of
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from vcsched.framework.plugin import ABSTAIN, PERMIT, Plugin, compare
@@ -37,7 +38,7 @@ class Sla(Plugin):
 
     def open(self, ssn: Session) -> None:
         self._ssn = ssn
-        ssn.job_order.add(self, self.earlier_deadline_first)
+        ssn.job_order.add(self, self.earlier_deadline_first, key=self.order_key)
         ssn.job_enqueueable.add(self, self.vote)
         ssn.job_pipelined.add(self, self.vote)
 
@@ -52,6 +53,11 @@ class Sla(Plugin):
         if mine is None or other is None:
             return compare(mine is None, other is None)
         return compare(mine, other)
+
+    def order_key(self, job: Job) -> float:
+        """The same order as a number."""
+        deadline = self.deadline(job)
+        return math.inf if deadline is None else deadline
 
     def vote(self, job: Job) -> int:
         """For a job that has waited too long, nothing otherwise. It is asked again when it has."""

@@ -37,7 +37,7 @@ class Drf(Plugin):
 
     def open(self, ssn: Session) -> None:
         self._shares = Shares(ssn.space, ssn.total, ssn.job_table.charged_cells)
-        ssn.job_order.add(self, self.smaller_share_first)
+        ssn.job_order.add(self, self.smaller_share_first, key=self._shares.of)
         ssn.preemptable.add(self, self.richer)
         if ssn.configuration.is_hierarchical(self.name):
             self._width = ssn.space.width

@@ -77,7 +77,7 @@ class Tdm(Plugin):
         ssn.node_order.add(self, vector=self.prefer, reads="node", version=self.hours)
         ssn.preemptable.add(self, self.of_ordinary_nodes)
         ssn.victim_tasks.add(self, self.overdue)
-        ssn.job_order.add(self, lambda a, b: compare(a.preemptable, b.preemptable))
+        ssn.job_order.add(self, lambda a, b: compare(a.preemptable, b.preemptable), key=lambda job: job.preemptable)
         ssn.job_pipelined.add(self, lambda job: PERMIT if job.is_pipelined() else REJECT)
         ssn.job_starving.add(self, is_starving)
 

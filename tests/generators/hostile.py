@@ -56,6 +56,8 @@ def _mutate(obj: Obj, place: int, value: Any, key: str) -> None:
     """Replace a value somewhere in the tree, take it away, or add a key where it may mean something."""
     spots: list[tuple[Any, Any]] = []
     _collect(obj, spots)
+    if not spots:
+        return
     parent, at = spots[place % len(spots)]
     if place % 5 == 0 and isinstance(parent, dict):
         parent[key] = value

@@ -16,6 +16,7 @@ from vcsched.model import algebra
 from vcsched.model.form import Form
 from vcsched.model.quantity import MOST, QuantityError
 from vcsched.model.requests import nonzero_request, pod_request
+from vcsched.model.resources import human
 from vcsched.model.task import Request
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -32,7 +33,7 @@ class Forms:
         self._space = space
         self._requests: dict[Hashable, Request] = {}
         self._forms: dict[Hashable, Form] = {}
-        self._nothing = Request(((CPU, 0.0), (MEMORY, 0.0), (PODS, 1.0)), {"pods": 1.0}, True, 0.0, 0.0)
+        self._nothing = Request(((CPU, 0.0), (MEMORY, 0.0), (PODS, 1.0)), {"pods": 1.0}, False, 0.0, 0.0)
         self.shape_keys: tuple[ShapeKey, ...] = ()
 
     def request(self, pod: Pod) -> Request:
@@ -40,7 +41,8 @@ class Forms:
         amounts = pod_request(pod)
         for name, amount in amounts.items():
             if not -MOST <= amount <= MOST:
-                raise QuantityError(f"{name} comes to {amount:.3g}; amounts above {MOST:.3g} cannot be counted exactly")
+                most = human(name, MOST)
+                raise QuantityError(f"{name} comes to {human(name, amount)}; at most {most} can be counted exactly")
         nonzero = nonzero_request(pod)
         key = (tuple(amounts.items()), nonzero)
         found = self._requests.get(key)
@@ -56,7 +58,8 @@ class Forms:
         return found
 
     def nothing_asked(self) -> Request:
-        """The request of a pod whose own cannot be read: a place for one pod."""
+        """The request of a pod whose own cannot be read: a place for one pod. It is not best effort, since such
+        pods count for a gang before they are placed, and this one never will be."""
         return self._nothing
 
     def form(self, pod: Pod, request: Request) -> Form:

@@ -56,7 +56,7 @@ class Allocate:
                 if not tasks[job.key]:
                     tasks.clear()
             if statement is None:
-                ssn.block(job, "allocate")
+                ssn.block(job, self.name)
             elif ssn.job_ready(job):
                 statement.commit()
                 trials.keep(job)
@@ -77,6 +77,7 @@ class Allocate:
             job.fit_errors = {}
             job.refusal = None
             if not ssn.valid(job) or self._needs_topology(ssn, job):
+                ssn.block(job, self.name)
                 continue
             tasks = self._tasks(ssn, job)
             if tasks:
@@ -104,5 +105,6 @@ class Allocate:
         """The queue has its share; its waiting jobs get to know."""
         while jobs:
             job = jobs.pop()
+            ssn.block(job, self.name)
             if job.refusal is None and not job.is_ready():
                 ssn.refuse(job, "queue limit", f"queue {queue.name} has used its share: {ssn.usage(queue)}")

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vcsched.cache.references import reference_of
-from vcsched.columns.journal import ALLOCATE, COMMITTED, OPEN, PIPELINE, UNDONE, Ledger, Op
+from vcsched.columns import journal
+from vcsched.columns.journal import COMMITTED, OPEN, PIPELINE, UNDONE, Ledger, Op
 from vcsched.framework import orders, update
 from vcsched.framework.certificate import RETRY_S, Certificate
 from vcsched.framework.plugin import Plugin
@@ -28,7 +29,7 @@ from vcsched.kube.keys import QUEUE_ALLOCATION_GATE
 from vcsched.kube.link import Event
 from vcsched.model import resources, texts
 from vcsched.model.hypernode import ROOT
-from vcsched.model.status import PIPELINED
+from vcsched.model.status import ALLOCATED, PIPELINED
 
 if TYPE_CHECKING:
     from vcsched.cache.cache import SchedulerCache
@@ -228,9 +229,11 @@ class Session(Points):
 
     def dispatch_allocated(self, job: Job) -> None:
         """Bind every task of a ready job that was placed earlier in this session (spec 03 §12.5)."""
+        if not job.counts[ALLOCATED]:
+            return
         bound = []
         for op in self.journal:
-            if op.task.job is job and op.state == OPEN and op.kind == ALLOCATE:
+            if op.task.job is job and op.state == OPEN and op.kind == journal.ALLOCATE:
                 op.state = COMMITTED
                 op.task.attempt = None
                 self.bind(op.task)
@@ -257,12 +260,6 @@ class Session(Points):
 
     def is_action_enabled(self, name: str) -> bool:
         return name in self.configuration.actions
-
-    def ready(self, job: Job) -> bool:
-        return self.job_ready(job)
-
-    def pipelined(self, job: Job) -> bool:
-        return self.job_pipelined(job)
 
     def valid(self, job: Job) -> bool:
         """Whether a job may take part; the verdict is kept with the job for reasons."""

@@ -12,6 +12,14 @@ from typing import Any
 from vcsched.simulator.world import World
 
 CPU, MEMORY = 32, "128Gi"
+SCHEDULED = {
+    "type": "Scheduled",
+    "status": "True",
+    "reason": "tasks in gang are ready to be scheduled",
+    "message": "",
+    "transitionID": "00000000-0000-4000-8000-000000000000",
+    "lastTransitionTime": "2026-01-01T00:00:00Z",
+}
 LABEL_VALUES = 20
 
 
@@ -39,7 +47,7 @@ def running(nodes: int, pods: int, groups: int) -> World:
         size = pods // groups + (number < pods % groups)
         on = [f"n-{(first + index) % nodes}" for index in range(size)]
         gang = world.running(f"r{number}", on=on, min_member=size, cpu=1, memory="1Gi")
-        gang.group["status"]["running"] = size
+        gang.group["status"] |= {"running": size, "conditions": [SCHEDULED]}
         first += size
     return world
 
@@ -63,7 +71,7 @@ def full(nodes: int, *, queue: str = "default", per_gang: int = 32, **options: A
             priority_class="low",
             **options,
         )
-        gang.group["status"]["running"] = per_gang
+        gang.group["status"] |= {"running": per_gang, "conditions": [SCHEDULED]}
     return world
 
 

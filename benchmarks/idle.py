@@ -7,6 +7,7 @@ import itertools
 from benchmarks import clusters
 from benchmarks.figures import Figure, Spent, Watch, amount, duration, ratio
 from benchmarks.stage import Stage, binds, wire
+from vcsched.kube.link import QueueStatus
 from vcsched.simulator.world import World
 
 SESSIONS = 50
@@ -16,10 +17,13 @@ SMALL, MIDDLE, LARGE = (500, 14_000, 8_700), (1_000, 20_000, 3_000), (5_000, 140
 
 def middle() -> list[Figure]:
     """1,000 nodes, 20,000 running pods, 3,000 PodGroups."""
-    laps, writes = _idle(Stage(clusters.running(*MIDDLE)))
+    stage = Stage(clusters.running(*MIDDLE))
+    first = _first_writes(stage)
+    laps, writes = _idle(stage)
     return [
         duration("1,000 nodes, 20,000 pods, 3,000 groups", laps, at_most_ms=10.0),
         amount("… writes and events", f"in {SESSIONS} sessions", [writes], at_most=0),
+        amount("… after a restart", "in the first session", [first], at_most=0, note="all statuses are right already"),
     ]
 
 
@@ -37,6 +41,12 @@ def large() -> list[Figure]:
         ratio("large to small, CPU time", [growth], at_most=1.5),
         duration("500 pods ended, 500 came", _coming_and_going(stage, world), at_most_ms=100.0),
     ]
+
+
+def _first_writes(stage: Stage) -> int:
+    """What is written about a cluster in which everything is said already; the sums of queues do not count."""
+    stage.session()
+    return sum(type(message) is not QueueStatus for message in stage.writes())
 
 
 def _idle(stage: Stage) -> tuple[list[Spent], int]:

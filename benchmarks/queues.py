@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from benchmarks.clusters import SCHEDULED
 from benchmarks.figures import Figure, Watch, duration
 from benchmarks.stage import Stage, wire
 from vcsched.simulator.fragments import Amount
@@ -53,5 +54,5 @@ def _world() -> tuple[World, list[str]]:
         level = below
     for number in range(JOBS):
         gang = world.running(f"r{number}", on=f"n-{number % NODES}", queue=level[number % len(level)], cpu=1)
-        gang.group["status"]["running"] = 1
+        gang.group["status"] |= {"running": 1, "conditions": [SCHEDULED]}
     return world, level

@@ -78,7 +78,7 @@ def _cells(figure: Figure) -> list[str | Text]:
     by_cpu = _number(figure.best_cpu) if figure.best_cpu is not None else ""
     times = figure.times_better
     return [
-        f"{figure.name} [{figure.unit}]",
+        Text(f"{figure.name} [{figure.unit}]"),  # a plain text could be read as markup
         str(len(figure.values)),
         _number(figure.median),
         Text(_number(figure.best), style="bold"),

@@ -26,7 +26,7 @@ from vcsched.simulator.cluster import Settings, kubeconfig, serve
 from vcsched.simulator.kubelet import Pace
 
 NODES, PODS, GROUPS = 5_000, 140_000, 87_000
-SESSIONS = 1_000
+SETTLING_S, RUNNING_S = 10.0, 30.0  # the second is good for well over 1,000 sessions
 PATIENCE_S = 300.0
 
 
@@ -41,10 +41,10 @@ class MeasuredDaemon(Daemon):
     def ended(self) -> bool:
         return self._process.poll() is not None
 
-    def sessions(self) -> int:
-        """How many sessions it has run."""
-        found = re.search(r"^volcano_e2e_scheduling_latency_milliseconds_count (\S+)", self.metrics(), re.MULTILINE)
-        return int(float(found.group(1))) if found else 0
+    def page(self) -> str:
+        """/metrics, waited for longer than a test would."""
+        with urllib.request.urlopen(self._metrics, timeout=PATIENCE_S) as reply:
+            return str(reply.read().decode())
 
 
 def start() -> list[Figure]:
@@ -64,23 +64,27 @@ def start() -> list[Figure]:
             _wait_for_bind(url, daemon)
             first_bind_s, cpu_s = time.perf_counter() - began, machine.cpu_s(daemon.pid)
             at_first = machine.resident_mb(daemon.pid)
-            settled = _after_sessions(daemon, 100)
-            later = _after_sessions(daemon, SESSIONS)
+            time.sleep(SETTLING_S)
+            settled = machine.resident_mb(daemon.pid)
+            time.sleep(RUNNING_S)
+            later = machine.resident_mb(daemon.pid)
+            asked, cpu = time.perf_counter(), machine.cpu_s(daemon.pid)
+            page = daemon.page()
+            page_s, page_cpu_s = time.perf_counter() - asked, machine.cpu_s(daemon.pid) - cpu
         finally:
             daemon.close()
             server.kill()
     return [
         amount("start to first bind", "s", [first_bind_s], at_most=30, note=f"{cpu_s:.1f} s of CPU time"),
         amount("resident memory at the first bind", "MB", [at_first], at_most=2_000, reference=2_200),
-        amount(f"growth over {SESSIONS:,} sessions", "MB", [later - settled], at_most=10, reference=3_300),
+        amount("growth meanwhile", "MB", [later - settled], at_most=10, reference=3_300, note=_sessions(page)),
+        amount("a page of /metrics", "s", [page_s], note=f"{len(page):,} bytes, {page_cpu_s:.1f} s of CPU time"),
     ]
 
 
-def _after_sessions(daemon: MeasuredDaemon, count: int) -> float:
-    """Resident MB after so many more sessions."""
-    until = daemon.sessions() + count
-    _wait(lambda: daemon.sessions() >= until, daemon)
-    return machine.resident_mb(daemon.pid)
+def _sessions(page: str) -> str:
+    found = re.search(r"^volcano_e2e_scheduling_latency_milliseconds_count (\S+)", page, re.MULTILINE)
+    return f"{float(found.group(1)):,.0f} sessions had run at the end" if found else "no session had run"
 
 
 def _wait_for_bind(url: str, daemon: MeasuredDaemon) -> None:

@@ -40,3 +40,11 @@ def test_a_slice_of_rows_may_be_asked() -> None:
     for row, value in enumerate("abca"):
         column.set(row, value)
     assert column.select(slice(1, 4)).where(lambda v: v == "a").tolist() == [False, False, True]
+
+
+def test_kept_rows_are_renumbered() -> None:
+    column: InternColumn[str] = InternColumn(4)
+    for row, value in enumerate("abcd"):
+        column.set(row, value)
+    column.keep_rows(np.array([1, 3]))
+    assert [column.values[number] for number in column.ids[:2]] == ["b", "d"]

@@ -77,6 +77,18 @@ def test_a_freed_row_of_an_ordered_table_is_never_given_out_again() -> None:
     assert table.new_row() == second + 1
 
 
+def test_kept_rows_move_together_and_the_others_are_zero() -> None:
+    table = Small(Space(), capacity=4, ordered=True)
+    for row in range(4):
+        table.new_row()
+        table.count_cells[row] = row + 1  # type: ignore[attr-defined]
+        table.room_cells[CPU][row] = row + 1.0  # type: ignore[attr-defined]
+    table.keep_rows(np.array([1, 3]))
+    assert table.count.tolist() == [2, 4, 0, 0]  # type: ignore[attr-defined]
+    assert table.room[CPU].tolist() == [2.0, 4.0, 0.0, 0.0]  # type: ignore[attr-defined]
+    assert table.new_row() == 2
+
+
 def test_amounts_are_told_by_name_without_zeros() -> None:
     space = Space()
     table = Small(space)

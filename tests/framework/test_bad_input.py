@@ -123,6 +123,21 @@ def test_a_pod_without_containers_or_status_is_no_trouble(world: SessionWorld) -
     assert "default/bare" not in world.binds()
 
 
+def test_thousands_of_invented_resources_do_not_fill_the_tables(world: SessionWorld) -> None:
+    world.node("gpus", cpu=8, resources={"nvidia.com/gpu": 8})
+    for number in range(300):
+        world.pod(f"odd-{number}", cpu=1, requests={f"example.com/r{number}": 1})
+    world.gang("gpu", pods=2, cpu=1, requests={"nvidia.com/gpu": 1})
+    world.session(2)
+
+    assert world.cache.picture.space.width == 200
+    assert "example.com/r299 is offered by no node, and too many other resources" in message(world, "odd-299")
+    assert world.bound("gpu") == 2
+    world.node("odd", cpu=1, resources={"example.com/r299": 1})
+    world.sync()
+    assert world.cache.picture.space.width == 201
+
+
 # ---------------------------------------------------------------- PodGroups
 
 

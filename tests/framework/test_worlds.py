@@ -21,7 +21,9 @@ from tests.generators.faults import no_faults
 from tests.generators.portrait import portrait
 from tests.generators.story import Event, Story, histories, stories
 from tests.harness import SessionWorld
+from vcsched.cache.compaction import compact
 from vcsched.cache.verify import verify
+from vcsched.kube.link import Bind
 
 KINDS = ("Node", "Pod", "PodGroup", "Queue", "PriorityClass", "Service", "Namespace")
 
@@ -71,6 +73,58 @@ def test_the_same_events_and_seed_give_the_same_writes(events: list[Event]) -> N
         story.tell(("session",))
         writes.append(story.writes)
     assert writes[0] == writes[1]
+
+
+@examples(40)
+@given(stories)
+def test_giving_rows_back_changes_no_decision(events: list[Event]) -> None:
+    writes = []
+    for compacts in (False, True):
+        with no_faults():
+            story = Story(seed=7)
+            for event in events:
+                if event[0] == "compaction":
+                    continue
+                if compacts:
+                    compact(story.cache.picture)
+                    verify(story.cache)
+                story.tell(event)
+            story.tell(("session",))
+            writes.append(story.writes)
+    assert writes[0] == writes[1]
+
+
+def test_tombstones_are_given_back_once_they_are_many(world: SessionWorld) -> None:
+    for number in range(100):
+        node = world.node(f"spot-{number}", cpu=4)
+        world.sync()
+        if number < 90:
+            world.delete(node)
+    world.gang("late", pods=10, cpu=4)
+    world.session()
+    assert world.cache.picture.nodes.n == 10
+    assert world.bound("late") == 10
+
+
+@examples(60)
+@given(stories)
+def test_a_job_that_is_skipped_would_fail_again(events: list[Event]) -> None:
+    """A job whose certificate holds finds nothing when it is tried all the same (invariant 14)."""
+    story = Story()
+    story.tell_all(events)
+    story.tell(("session",))
+    picture = story.cache.picture
+    skipped = {
+        key: job.phase
+        for key, job in picture.jobs.items()
+        if job.blocked is not None and job.blocked.changes == picture.changes
+    }
+    for key in skipped:
+        picture.jobs[key].blocked = None
+    before = len(story.writes)
+    story.tell(("session",))
+    assert not skipped.keys() & {write.gang for write in story.writes[before:] if isinstance(write, Bind)}
+    assert skipped == {key: picture.jobs[key].phase for key in skipped}
 
 
 @examples(60)

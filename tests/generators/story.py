@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from tests.harness import SessionWorld
 from vcsched.cache.cache import SchedulerCache
+from vcsched.cache.compaction import compact
 from vcsched.framework.conf_loader import BUILT_IN
 from vcsched.kube.link import Bind, Evict, Outbound, PodGroupStatus, PodStatus, QueueStatus, Wrote
 from vcsched.simulator.world import World, role
@@ -123,6 +124,7 @@ CHANGES = st.one_of(
     _event("class", _index, st.integers(-5, 5)),
     _event("service", _index),
     _event("namespace", _index),
+    _event("compaction"),
     _event("label", _index, _index),
     _event("runs", _index, _index),
     _event("resized", _index, _kind),
@@ -262,6 +264,10 @@ class Story:
 
     def _namespace(self, index: int) -> None:
         self.put(self._make.namespace("default", labels={"team": str(index % 2)}))
+
+    def _compaction(self) -> None:
+        """Rows of nodes that are gone are given back."""
+        compact(self.cache.picture)
 
     def _label(self, index: int, value: int) -> None:
         """Somebody changes the labels of a pod."""

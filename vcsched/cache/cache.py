@@ -16,6 +16,7 @@ from typing import Any
 
 from vcsched.cache.accounting import Accounting
 from vcsched.cache.binder import Binder
+from vcsched.cache.compaction import compact_if_due
 from vcsched.cache.contributions import contribution
 from vcsched.cache.evictor import Evictor
 from vcsched.cache.forms import Forms, ShapeKey
@@ -44,6 +45,8 @@ from vcsched.model.job import Job
 from vcsched.model.task import Task
 
 log = logging.getLogger(__name__)
+
+LOGGED = 100_000  # changed rows that are remembered; who is further behind looks at all rows anyway
 
 
 class SchedulerCache:
@@ -165,13 +168,17 @@ class SchedulerCache:
     # ------------------------------------------------------------------ sessions
 
     def begin_session(self) -> None:
-        """Bring what queues reserve for their jobs up to date for the jobs that changed; forget what nobody
-        asked the pod counters for lately."""
-        self.picture.counters.sweep()
-        stale = self.picture.stale_contributions
+        """Bring what queues reserve for their jobs up to date for the jobs that changed; let go of rows of nodes
+        that are gone, of changes that everybody has seen, and of pod counters that nobody asked for lately."""
+        picture = self.picture
+        compact_if_due(picture)
+        picture.room_log.trim(LOGGED)
+        picture.node_log.trim(LOGGED)
+        picture.counters.sweep()
+        stale = picture.stale_contributions
         for job in stale.values():
             if job.queue is not None:
-                self.accounting.set_contribution(job, contribution(job, self.picture))
+                self.accounting.set_contribution(job, contribution(job, picture))
         stale.clear()
 
     def set_bare_pods(self, wanted: bool) -> None:

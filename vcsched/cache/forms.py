@@ -39,6 +39,8 @@ class Forms:
     def request(self, pod: Pod) -> Request:
         """What the pod asks for. Raises `QuantityError` naming the resource."""
         amounts = pod_request(pod)
+        if excess := self._space.excess(amounts):
+            raise QuantityError(f"{excess} is offered by no node, and too many other resources are asked for already")
         for name, amount in amounts.items():
             if not -MOST <= amount <= MOST:
                 most = human(name, MOST)

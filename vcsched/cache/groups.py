@@ -18,6 +18,7 @@ from vcsched.model.subjob import SubJob
 
 if TYPE_CHECKING:
     from vcsched.cache.cache import SchedulerCache
+    from vcsched.columns.space import Space
     from vcsched.kube.objects import PodGroup
     from vcsched.model.queue import Queue
     from vcsched.model.task import Task
@@ -188,7 +189,7 @@ class Groups:
     def _set_minimum(self, job: Job) -> None:
         """Read spec.minResources into the job's column; an unreadable list counts as nothing asked."""
         assert job.obj is not None
-        minimum = minimum_of(job.obj)[0]
+        minimum = minimum_of(job.obj, self._picture.space)[0]
         columns = {self._picture.space.column(name): amount for name, amount in minimum.items()}
         table = self._picture.job_table
         table.minimum[:, job.row] = 0.0
@@ -197,10 +198,12 @@ class Groups:
         job.min_resources = minimum if job.obj.spec.min_resources is not None else None
 
 
-def minimum_of(obj: PodGroup) -> tuple[resources.Amounts, str]:
+def minimum_of(obj: PodGroup, space: Space) -> tuple[resources.Amounts, str]:
     """spec.minResources as amounts, and what is wrong with it or "". More than can be counted is what can."""
     try:
         asked = resources.amounts(obj.spec.min_resources or {})
+        if excess := space.excess(asked):
+            return {}, f"spec.minResources: {excess} is one kind of resource too many; ignored until changed"
         return {name: max(-MOST, min(MOST, amount)) for name, amount in asked.items()}, ""
     except QuantityError as error:
         return {}, f"spec.minResources: {error}; ignored until changed"

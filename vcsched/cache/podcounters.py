@@ -87,6 +87,16 @@ class PodCounters:
         """A node went; its tasks were removed before."""
         self.topology.nodes_changed()
 
+    def rows_renumbered(self) -> None:
+        """Nodes have other rows: file all pods anew."""
+        self.topology.nodes_changed()
+        for uid in list(self._pods.by_uid):
+            pod = self._pods.pop(uid)
+            if pod is not None:
+                pod.count(-1)
+        if self.active:
+            self._activate()
+
     def namespace_changed(self, name: str) -> None:
         """A namespace came, went, or has other labels: terms that choose namespaces by label mean others."""
         if self._by_namespace_labels:

@@ -43,6 +43,12 @@ class InternColumn(Generic[V]):
             self.ids = longer
         self.ids[row] = self.intern(value)
 
+    def keep_rows(self, rows: npt.NDArray[np.intp]) -> None:
+        """Keep only these rows and renumber them 0, 1, …"""
+        kept = np.zeros_like(self.ids)
+        kept[: len(rows)] = self.ids[rows]
+        self.ids = kept
+
     def select(self, rows: Any) -> InternView[V]:
         """The column restricted to `rows` (a slice or an index array)."""
         return InternView(self.values, self.ids[rows])

@@ -11,6 +11,9 @@ from collections.abc import Callable, Iterable
 
 CPU, MEMORY, PODS = 0, 1, 2
 FIRST = ("cpu", "memory", "pods")
+MOST_ASKED_FOR = 200
+"""Columns that may come into being because somebody asks for a resource; every column costs memory in every
+table, and anybody may ask for anything. What nodes offer always gets one."""
 
 
 class Space:
@@ -34,6 +37,12 @@ class Space:
             for grow in self._grow:
                 grow(len(self.names))
         return column
+
+    def excess(self, names: Iterable[str]) -> str:
+        """The first of these names that has no column and should get none, as there are many already; or ""."""
+        if len(self.names) < MOST_ASKED_FOR:
+            return ""
+        return next((name for name in names if name not in self.index), "")
 
     def on_growth(self, grow: Callable[[int], None]) -> None:
         """Call `grow(width)` whenever a column is added."""

@@ -75,6 +75,15 @@ class Table:
         if not self.ordered:
             self._free.append(row)
 
+    def keep_rows(self, rows: npt.NDArray[np.intp]) -> None:
+        """Keep only these rows and renumber them 0, 1, …; for ordered tables, which have no free rows."""
+        for name in (*self.AMOUNTS, *self.NUMBERS):
+            old = getattr(self, name)
+            kept = np.zeros_like(old)
+            kept[..., : len(rows)] = old[..., rows]
+            self._set(name, kept)
+        self.n = len(rows)
+
     def amounts_of(self, name: str, row: int) -> dict[str, float]:
         """The non-zero amounts of one row, by resource name, in column order."""
         column = getattr(self, name)[:, row]

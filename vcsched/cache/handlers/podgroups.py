@@ -21,21 +21,21 @@ def upsert(cache: SchedulerCache, obj: PodGroup) -> None:
         cache.keep_refusal()
         return
     cache.groups.apply(obj)
-    flaws = _flaws(obj)
+    flaws = _flaws(cache, obj)
     if flaws:
         meta = obj.metadata
         about = Reference("PodGroup", meta.namespace, meta.name, meta.uid, SCHEDULING_API)
         cache.refuse_object(about, "; ".join(flaws))
 
 
-def _flaws(obj: PodGroup) -> list[str]:
+def _flaws(cache: SchedulerCache, obj: PodGroup) -> list[str]:
     spec = obj.spec
     numbers = {"minMember": spec.min_member}
     numbers |= {f"minTaskMember[{role}]": minimum for role, minimum in spec.min_task_member.items()}
     flaws = [
         f"spec.{field} is {value}; it must be 0 or more (counts as 0)" for field, value in numbers.items() if value < 0
     ]
-    unreadable = minimum_of(obj)[1]
+    unreadable = minimum_of(obj, cache.picture.space)[1]
     return [*flaws, unreadable] if unreadable else flaws
 
 

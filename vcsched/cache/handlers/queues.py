@@ -13,6 +13,7 @@ from vcsched.model.queue import Queue
 
 if TYPE_CHECKING:
     from vcsched.cache.cache import SchedulerCache
+    from vcsched.columns.space import Space
     from vcsched.kube.objects import Queue as QueueObject
 
 
@@ -41,7 +42,7 @@ def delete(cache: SchedulerCache, key: str, uid: str) -> None:
     cache.gone_queues.append(key)
 
 
-def limits_of(obj: QueueObject) -> dict[str, tuple[resources.Amounts, str]]:
+def limits_of(obj: QueueObject, space: Space) -> dict[str, tuple[resources.Amounts, str]]:
     """The limits of a queue's spec by the name of their column: (amounts, what is wrong with them or "")."""
     found: dict[str, tuple[resources.Amounts, str]] = {}
     spec = obj.spec
@@ -49,7 +50,10 @@ def limits_of(obj: QueueObject) -> dict[str, tuple[resources.Amounts, str]]:
         ("capability", spec.capability), ("guarantee", spec.guarantee.resource), ("deserved", spec.deserved),
     ):  # fmt: skip
         try:
-            found[field] = resources.amounts(listed), ""
+            amounts = resources.amounts(listed)
+            excess = space.excess(amounts)
+            flaw = f"spec.{field}: {excess} is one kind of resource too many; ignored until changed" if excess else ""
+            found[field] = {} if excess else amounts, flaw
         except QuantityError as error:
             found[field] = {}, f"spec.{field}: {error}; ignored until changed"
     return found
@@ -57,7 +61,7 @@ def limits_of(obj: QueueObject) -> dict[str, tuple[resources.Amounts, str]]:
 
 def _read(cache: SchedulerCache, queue: Queue) -> None:
     """Limits of the spec into the queue table; a list that cannot be read counts as not given."""
-    limits = limits_of(queue.obj)
+    limits = limits_of(queue.obj, cache.picture.space)
     flaws = [flaw for _, flaw in limits.values() if flaw]
     if flaws:
         about = Reference("Queue", "", queue.name, queue.uid, SCHEDULING_API)

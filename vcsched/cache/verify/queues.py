@@ -46,6 +46,6 @@ def _recompute(picture: Picture, queue: Queue, fresh: Recomputed) -> None:
     fresh["alive"][row] = True
     fresh["weight"][row] = queue.obj.spec.weight
     fresh["capability"][:, row] = math.inf
-    for field, (amounts, _) in limits_of(queue.obj).items():
+    for field, (amounts, _) in limits_of(queue.obj, picture.space).items():
         for name, amount in amounts.items():
             fresh[field][picture.space.index[name], row] = amount

@@ -134,8 +134,9 @@ def test_thousands_of_invented_resources_do_not_fill_the_tables(world: SessionWo
     assert "example.com/r299 is offered by no node, and too many other resources" in message(world, "odd-299")
     assert world.bound("gpu") == 2
     world.node("odd", cpu=1, resources={"example.com/r299": 1})
-    world.sync()
+    world.session(2)
     assert world.cache.picture.space.width == 201
+    assert "default/odd-299" in world.binds()
 
 
 # ---------------------------------------------------------------- PodGroups

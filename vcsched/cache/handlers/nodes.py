@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from vcsched.cache.handlers import pods
+from vcsched.columns.space import MOST_ASKED_FOR
 from vcsched.kube.keys import OVERSUBSCRIPTION_CPU, OVERSUBSCRIPTION_MEMORY
 from vcsched.kube.link import Reference
 from vcsched.model import resources
@@ -38,6 +40,7 @@ def upsert(cache: SchedulerCache, obj: NodeObject) -> None:
         if node is not None:
             _remove(cache, node)
         return
+    known = cache.picture.space.width
     if node is None:
         _add(cache, obj, capacity)
     else:
@@ -47,6 +50,8 @@ def upsert(cache: SchedulerCache, obj: NodeObject) -> None:
         cache.picture.read_node(node)
         if labels_changed:
             cache.picture.counters.node_changed(node.row)
+    if max(known, MOST_ASKED_FOR) < cache.picture.space.width:
+        pods.resources_came(cache)
 
 
 def delete(cache: SchedulerCache, key: str, uid: str) -> None:

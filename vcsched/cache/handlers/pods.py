@@ -245,6 +245,16 @@ def rebuild(cache: SchedulerCache, task: Task) -> None:
     upsert(cache, task.pod)
 
 
+def resources_came(cache: SchedulerCache) -> None:
+    """Nodes offer resources that nobody had heard of: pods that could not be read for them may be readable."""
+    for task in list(cache.picture.tasks.values()):
+        if task.gates[:1] == (UNREADABLE,):
+            fresh = build(cache, task.pod, ours=True)
+            if fresh.gates != task.gates:
+                cache.refused.pop(("Pod", task.key), None)
+                _read_anew(cache, task, fresh, task.status, unconfirmed=False)
+
+
 def revert(cache: SchedulerCache, task: Task) -> None:
     """What was assumed about a task did not come true: it is what its pod says."""
     if task.uid in cache.picture.tasks:

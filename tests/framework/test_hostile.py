@@ -34,7 +34,7 @@ class Reception:
         self.world.cache.drain()
 
 
-@examples(200)
+@examples(100)
 @given(st.lists(hostile.objects, min_size=1, max_size=15), st.booleans())
 def test_no_object_breaks_the_path_and_the_healthy_gang_is_bound(objects: list[Any], early: bool) -> None:
     with no_faults():

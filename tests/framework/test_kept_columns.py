@@ -86,7 +86,7 @@ def shapes_of_interest(story: Story) -> list[Task]:
     return [task for task in story.cache.picture.tasks.values() if task.job is not None]
 
 
-@examples(40)
+@examples(16)
 @given(stories)
 def test_kept_columns_stay_right_over_events_and_sessions(events: list[Event]) -> None:
     with no_faults():
@@ -113,7 +113,7 @@ OPERATIONS = st.lists(
 )
 
 
-@examples(60)
+@examples(24)
 @given(histories, OPERATIONS, st.booleans())
 def test_kept_columns_stay_right_after_every_placement_and_its_undoing(
     events: list[Event], operations: list[Event], commits: bool

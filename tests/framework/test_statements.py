@@ -213,7 +213,7 @@ _other = st.tuples(
 OPERATIONS = st.lists(st.one_of(_placing, _placing, _other), min_size=1, max_size=40)
 
 
-@examples(80)
+@examples(40)
 @given(OPERATIONS)
 def test_open_statements_may_be_kept_or_taken_back_in_any_order(operations: list[Operation]) -> None:
     with no_faults():
@@ -226,7 +226,7 @@ def test_open_statements_may_be_kept_or_taken_back_in_any_order(operations: list
         model.finish()
 
 
-@examples(40)
+@examples(20)
 @given(st.lists(_placing, min_size=1, max_size=20), st.lists(_placing, min_size=1, max_size=20))
 def test_taking_back_to_a_mark_restores_every_table_to_the_bit(kept: list[Operation], undone: list[Operation]) -> None:
     model = Model()

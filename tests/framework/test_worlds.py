@@ -39,7 +39,7 @@ def told_by_kind(story: Story, kinds: tuple[str, ...]) -> SessionWorld:
     return world
 
 
-@examples(80)
+@examples(24)
 @given(stories)
 def test_a_restart_from_lists_gives_the_world_that_events_have_kept(events: list[Event]) -> None:
     with no_faults():
@@ -49,7 +49,7 @@ def test_a_restart_from_lists_gives_the_world_that_events_have_kept(events: list
         assert portrait(told_by_kind(story, KINDS).cache) == portrait(story.cache)
 
 
-@examples(60)
+@examples(18)
 @given(histories, st.permutations(KINDS))
 def test_kinds_may_come_in_any_order_and_the_decisions_are_the_same(events: list[Event], kinds: list[str]) -> None:
     with no_faults():
@@ -63,7 +63,7 @@ def test_kinds_may_come_in_any_order_and_the_decisions_are_the_same(events: list
         assert portrait(one.cache) == portrait(other.cache)
 
 
-@examples(40)
+@examples(12)
 @given(stories)
 def test_the_same_events_and_seed_give_the_same_writes(events: list[Event]) -> None:
     writes = []
@@ -75,7 +75,7 @@ def test_the_same_events_and_seed_give_the_same_writes(events: list[Event]) -> N
     assert writes[0] == writes[1]
 
 
-@examples(40)
+@examples(12)
 @given(stories)
 def test_giving_rows_back_changes_no_decision(events: list[Event]) -> None:
     writes = []
@@ -106,7 +106,7 @@ def test_tombstones_are_given_back_once_they_are_many(world: SessionWorld) -> No
     assert world.bound("late") == 10
 
 
-@examples(60)
+@examples(18)
 @given(stories)
 def test_a_job_that_is_skipped_would_fail_again(events: list[Event]) -> None:
     """A job whose certificate holds finds nothing when it is tried all the same (invariant 14)."""
@@ -127,7 +127,7 @@ def test_a_job_that_is_skipped_would_fail_again(events: list[Event]) -> None:
     assert skipped == {key: picture.jobs[key].phase for key in skipped}
 
 
-@examples(60)
+@examples(18)
 @given(stories)
 def test_a_world_that_is_left_alone_becomes_quiet(events: list[Event]) -> None:
     """Sessions come to rest, and then write nothing, say nothing and change no column."""

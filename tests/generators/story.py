@@ -95,7 +95,10 @@ GROUP_KINDS: list[Obj] = [
     {"min_member": -1},
     {"min_member": 2, "roles": {"master": role(1, min_member=1), "worker": role(1, min_member=1)}},
     {"min_member": 2, "min_resources": {"cpu": "lots"}},
+    {"min_member": 1, "queue": "q1", "priority_class": "low"},
+    {"min_member": 1, "queue": "q1", "priority_class": "high"},
 ]
+LOW, HIGH = len(GROUP_KINDS) - 2, len(GROUP_KINDS) - 1
 QUEUE_KINDS: list[Obj] = [
     {},
     {"weight": 3, "capability": {"cpu": 4}},
@@ -135,11 +138,49 @@ CHANGES = st.one_of(
 )
 """What users, nodes and controllers do."""
 
-EVENTS = st.one_of(CHANGES, CHANGES, CHANGES, _event("session"), _event("answers", _kind), _event("shown"))
+EVENTS = st.one_of(
+    CHANGES,
+    CHANGES,
+    _event("session"),
+    _event("session"),
+    _event("answers", _kind),
+    st.sampled_from([("shown",), ("kubelet",), ("kubelet",)]),
+)
 """And what the scheduler and the API server do."""
 
-stories = st.lists(EVENTS, min_size=1, max_size=40)
-histories = st.lists(CHANGES, min_size=1, max_size=40)
+
+def _sequences(events: st.SearchStrategy[Event], most: int) -> st.SearchStrategy[list[Event]]:
+    """Lists of events, long ones as often as short ones."""
+    return st.integers(0, most).flatmap(lambda n: st.lists(events, min_size=n, max_size=n))
+
+
+_CLUSTER: list[Event] = [
+    *(("node", index, index) for index in range(3)),
+    ("queue", 1, 1),
+    ("queue", 2, 2),
+    *(("group", index, index) for index in range(3)),
+    *(("pod", gang, index, gang % 2) for gang in range(3) for index in range(MEMBERS)),
+]
+_FULL: list[Event] = [
+    ("class", 0, 1),
+    ("class", 1, 3),
+    ("queue", 1, 0),
+    *(("node", index, 1) for index in range(2)),
+    ("group", 0, LOW),
+    *(("pod", 0, index, 0) for index in range(MEMBERS)),
+    *[("session",), ("answers", 0), ("kubelet",)] * 2,
+    ("group", 1, HIGH),
+    *(("pod", 1, index, 1) for index in range(2)),
+]
+_STARTS: list[list[Event]] = [[], _CLUSTER, [*_CLUSTER, ("session",), ("answers", 0), ("kubelet",)], _FULL]
+
+
+def _told(parts: tuple[list[Event], list[Event]]) -> list[Event]:
+    return parts[0] + parts[1]
+
+
+stories = st.tuples(st.sampled_from(_STARTS), _sequences(EVENTS, 40)).map(_told)
+histories = st.tuples(st.sampled_from(_STARTS[:2]), _sequences(CHANGES, 40)).map(_told)
 
 
 class Story:
@@ -283,6 +324,17 @@ class Story:
             pod["spec"].setdefault("nodeName", NODES[node % len(NODES)])
             pod["status"] = {"phase": "Running"}
             self._happens(pod)
+
+    def _kubelet(self) -> None:
+        """Pods that are bound run, and pods that are being deleted are gone."""
+        self._shown()
+        for pod in self.of("Pod"):
+            if pod["metadata"].get("deletionTimestamp"):
+                self.remove(pod)
+            elif pod["spec"].get("nodeName") and pod.get("status", {}).get("phase") == "Pending":
+                pod = copy.deepcopy(pod)
+                pod["status"]["phase"] = "Running"
+                self._happens(pod)
 
     def _resized(self, index: int, kind: int) -> None:
         """The kubelet says what a container has by now, or that it can never have it."""

@@ -8,6 +8,7 @@ audit costs both the same.
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import tempfile
 import time
@@ -81,19 +82,12 @@ def _run(scenario: Scenario) -> list[Figure]:
             stdout=subprocess.DEVNULL,
         )
         account = plane.service_account_kubeconfig(NAMESPACE, ACCOUNT)
-        api = Api(plane.admin)
-        api.create(_world(scenario).objects())
-        observer = Observer(api)
-        loads = [_load(account, 0, observer)]
-        daemon = MeasuredDaemon(account, configuration=IDLE)
-        try:
-            daemon.wait_until("/readyz")
-            ours = _measure(scenario, plane, daemon, observer)
-        finally:
-            daemon.close()
-        loads.append(_load(account, 1, observer))
-        observer.stop()
-        api.close()
+        with contextlib.closing(Api(plane.admin)) as api:
+            api.create(_world(scenario).objects())
+            with contextlib.closing(Observer(api)) as observer:
+                loads = [_load(account, 0, observer)]
+                ours = _daemon(scenario, plane, account, observer)
+                loads.append(_load(account, 1, observer))
     bare = sum(loads) / len(loads)
     name = f"{scenario.jobs:,} × {scenario.pods:,}"
     codes = {code: count for code, count in ours.codes.items() if code >= 400}
@@ -114,6 +108,17 @@ def _run(scenario: Scenario) -> list[Figure]:
         amount("API writes a pod, all", "writes", [ours.writes / PODS]),
         amount("CPU a thousand pods, events included", "s", [ours.cpu_s / PODS * 1e3], at_most=0.8, reference=5.4),
     ]
+
+
+def _daemon(scenario: Scenario, plane: ControlPlane, account: Path, observer: Observer) -> _Measured:
+    daemon = MeasuredDaemon(account, configuration=IDLE)
+    try:
+        daemon.wait_until("/readyz")
+        return _measure(scenario, plane, daemon, observer)
+    except RuntimeError as error:
+        raise RuntimeError(f"{error}\n{daemon.log[-4000:]}") from error
+    finally:
+        daemon.close()
 
 
 class _Measured(NamedTuple):

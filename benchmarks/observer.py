@@ -54,9 +54,10 @@ class Observer:
             self._changed.wait(0.1)
         return self._last[group]
 
-    def stop(self) -> None:
+    def close(self) -> None:
         async def cancel() -> None:
             self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
 
         self._api.call(cancel())
 

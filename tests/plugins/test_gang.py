@@ -7,6 +7,7 @@ import pytest
 from tests.harness import SessionWorld
 from tests.plugins.asking import metric, tasks, world_with
 from vcsched.framework.points import EvictionContext
+from vcsched.kube.link import Bind
 from vcsched.model.status import RELEASING
 from vcsched.simulator.world import role
 
@@ -169,3 +170,47 @@ def test_an_idle_session_records_nothing_again(world: SessionWorld) -> None:
 
     assert metric(world, 'volcano_job_retry_counts{job_id="big"}') == retries
     assert len(world.writes) == written
+
+
+@pytest.fixture
+def torn() -> SessionWorld:
+    """A gang of which an earlier scheduler bound one pod of three, and a new one that would take its room."""
+    world = SessionWorld()
+    world.nodes(1, cpu=4)
+    world.queue("small", capability={"cpu": 3})
+    world.gang("new", pods=3, cpu=1, queue="small")
+    world.gang("torn", pods=3, cpu=1, queue="small", on=["n-0"])
+    world.sync()
+    return world
+
+
+def test_a_torn_gang_is_completed_before_a_new_one_starts(torn: SessionWorld) -> None:
+    [job] = torn.cache.binder.find_torn()
+
+    torn.session(2)
+
+    assert job.key == "default/torn"
+    assert (torn.bound("torn"), torn.bound("new")) == (2, 0)
+    assert not job.torn
+
+
+def test_a_gang_that_only_lost_a_pod_has_no_precedence() -> None:
+    world = SessionWorld()
+    world.nodes(1, cpu=4)
+    world.gang("lost-two", pods=3, cpu=1, on=["n-0"])
+    world.gang("new", pods=3, cpu=1)
+
+    world.session(2)
+
+    assert (world.bound("lost-two"), world.bound("new")) == (0, 3)  # by share, as the reference does
+
+
+def test_a_failed_bind_tears_a_gang(world: SessionWorld) -> None:
+    world.gang("one", pods=2, cpu=1)
+    world.session()
+
+    world.reply(ok=False, status=500)
+
+    assert world.job("one").torn
+    world.session()
+    assert len(world.of_type(Bind)) == 4

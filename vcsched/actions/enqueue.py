@@ -1,7 +1,8 @@
 """enqueue: PodGroups in phase Pending are admitted, one job per queue turn (spec 04 §3).
 
-A job without `minResources` is admitted unasked; the others are put to the vote of the plugins. A refused
-job is not looked at again until something has changed.
+A job without `minResources` is admitted unasked, and so is one that was torn while it was bound: whoever bound
+its pods had admitted it, and died before it could say so. The others are put to the vote of the plugins. A
+refused job is not looked at again until something has changed.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Enqueue:
 
     def _decide(self, ssn: Session, job: Job) -> None:
         job.refusal = None
-        if job.min_resources is None or ssn.job_enqueueable(job):
+        if job.torn or job.min_resources is None or ssn.job_enqueueable(job):
             ssn.admit(job)
         else:
             ssn.block(job, "enqueue")

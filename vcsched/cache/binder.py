@@ -1,7 +1,9 @@
 """The binder: committed placements become Bind messages, and their results become task statuses.
 
 A bound task is Binding, which is assumed, until the watch shows the pod on its node. A bind that fails for
-good makes the task what its pod says (usually Pending), and the pod gets the reason (spec 02 §14).
+good makes the task what its pod says (usually Pending), and the pod gets the reason (spec 02 §14). The others
+of its gang may be bound already: a gang in pieces holds room that is of no use, so it is marked as torn and
+completed before others start, also when it was an earlier scheduler that died over it.
 """
 
 from __future__ import annotations
@@ -10,14 +12,21 @@ import logging
 from typing import TYPE_CHECKING
 
 from vcsched.kube.link import Bind, Wrote
+from vcsched.model import readiness
 from vcsched.model.status import BINDING
 
 if TYPE_CHECKING:
     from vcsched.cache.cache import SchedulerCache
+    from vcsched.model.job import Job
     from vcsched.model.node import Node
     from vcsched.model.task import Task
 
 log = logging.getLogger(__name__)
+
+
+def is_in_pieces(job: Job) -> bool:
+    """Whether the gang holds room and lacks its minimum."""
+    return readiness.holding(job.counts) > 0 and not job.is_ready()
 
 
 class Binder:
@@ -50,6 +59,13 @@ class Binder:
         )
         self.sent += 1
 
+    def find_torn(self) -> list[Job]:
+        """Mark the gangs that an earlier scheduler left in pieces. To be called once the first lists are in."""
+        torn = [job for job in self._cache.picture.jobs.values() if job.pending and is_in_pieces(job)]
+        for job in torn:
+            job.torn = True
+        return torn
+
     def _ended(self, task: Task, number: int, wrote: Wrote) -> None:
         if wrote.ok or task.write != number or task.status != BINDING:
             return
@@ -57,4 +73,6 @@ class Binder:
         node = task.node_name
         log.warning("bind of pod %s to node %s failed: %s", task.key, node, wrote.reason)
         self._cache.revert(task)
+        if task.job is not None:
+            task.job.torn = True
         self._cache.status_writer.mark(task, "SchedulerError", f"failed to bind to node {node}: {wrote.reason}")

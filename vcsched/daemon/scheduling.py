@@ -157,6 +157,8 @@ class SchedulingThread:
         loop = Loop(self.cache, scheduler, self._in_force, questions, options.schedule_period)
         io.follow(kinds)
         if wait_for_first_lists(self.cache, kinds, io.lagging, options.resource_sync_timeout, self._stopped):
+            for job in self.cache.binder.find_torn():
+                log.info("gang %s was left in pieces; it is completed before others start", job.key)
             self._loop = loop
             on_synced()
             if self._stopped.is_set():  # between the wait and the assignment

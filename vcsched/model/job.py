@@ -56,6 +56,7 @@ class Job:
         "subjobs",
         "tasks",
         "topology",
+        "torn",
         "uid",
         "verdict",
         "waiting_time",
@@ -89,6 +90,7 @@ class Job:
         self.placeable = 0  # pending tasks without gates that ask for something
         self.gated_count = 0
         self.releasing_placed = 0  # releasing tasks that are on a node
+        self.torn = False  # some of its binds went out and the others did not: to be completed before others start
         self.fit_errors: dict[str, Any] = {}  # task uid -> framework fit record, this session
         self.refusal: Any = None  # why a queue, a gate or admission holds the job back
         self.invalid: Any = None

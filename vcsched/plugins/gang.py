@@ -1,9 +1,9 @@
 """Gangs: a job starts with its minimum of pods or not at all (spec 05 §3).
 
-Says when a job is valid, ready, promised enough and starving, puts jobs that still lack pods first, lets
-victims be taken from gangs only as far as they stay above their minimum, and records at the end of a
-session what a gang lacks. A gang also has minima of roles and sub-groups; the limit on victims and the
-recorded condition look at the number of pods only.
+Says when a job is valid, ready, promised enough and starving, puts jobs that still lack pods first and of them
+those whose binding was cut off, lets victims be taken from gangs only as far as they stay above their minimum,
+and records at the end of a session what a gang lacks. A gang also has minima of roles and sub-groups; the
+limit on victims and the recorded condition look at the number of pods only.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Gang(Plugin):
 
     def open(self, ssn: Session) -> None:
         ssn.job_valid.add(self, flaw)
-        ssn.job_order.add(self, unready_first, key=lambda job: job.is_ready())
+        ssn.job_order.add(self, lambda a, b: progress(a) - progress(b), key=progress)
         ssn.sub_job_order.add(self, unready_first)
         ssn.job_ready.add(self, is_ready)
         ssn.sub_job_ready.add(self, lambda sub: sub.is_ready())
@@ -66,6 +66,7 @@ class Gang(Plugin):
             return
         lacking = 0
         if job.is_ready():
+            job.torn = False
             ssn.set_condition(job, "Scheduled", "True", "tasks in gang are ready to be scheduled", "")
         elif is_leaving(job):
             return
@@ -94,6 +95,13 @@ def flaw(job: Job) -> Invalid | None:
 def unready_first(a: Job | SubJob, b: Job | SubJob) -> int:
     """What has its minimum comes after what has not."""
     return int(a.is_ready()) - int(b.is_ready())
+
+
+def progress(job: Job) -> int:
+    """0: torn, and holding room that is of no use before it is whole; 1: lacks its minimum; 2: has it."""
+    if job.is_ready():
+        return 2
+    return 0 if job.torn else 1
 
 
 def is_ready(job: Job) -> bool:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 import platform
 import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +34,41 @@ def cpu_s(pid: int) -> float:
     """CPU seconds, user and system, that a process has used so far."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class CpuLog:
+    """Follows the CPU time of a process while the block runs; the ends of the log stand for what is beyond."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._times: list[float] = []  # unix seconds
+        self._used: list[float] = []
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._follow, daemon=True)
+
+    def __enter__(self) -> CpuLog:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stopped.set()
+        self._thread.join()
+
+    def at(self, when: float) -> float:
+        """CPU seconds used until then."""
+        return float(np.interp(when, self._times, self._used))
+
+    def since(self, began: float, until: float = math.inf) -> float:
+        """CPU seconds used between two times."""
+        return self.at(until) - self.at(began)
+
+    def _follow(self) -> None:
+        while not self._stopped.wait(0.05):
+            try:
+                self._used.append(cpu_s(self._pid))
+            except OSError:
+                return
+            self._times.append(time.time())
 
 
 def resident_mb(pid: int) -> float:

@@ -41,7 +41,7 @@ class Observer:
         self._task = api.call(self._start())
 
     def wait_for(self, group: str, count: int, timeout_s: float) -> float:
-        """Wait until so many pods of a group are bound; the `perf_counter` time of the last one.
+        """Wait until so many pods of a group are bound; the unix time of the last one.
 
         Raises `RuntimeError` after the time is over.
         """
@@ -76,5 +76,5 @@ class Observer:
                 seen = self._bound.setdefault(group, set())
                 if pod.metadata.name not in seen:
                     seen.add(pod.metadata.name)
-                    self._last[group] = time.perf_counter()
+                    self._last[group] = time.time()
                     self._changed.set()

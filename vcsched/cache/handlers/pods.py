@@ -84,6 +84,7 @@ def _update(cache: SchedulerCache, task: Task, pod: Pod, ours: bool) -> None:
         if not (same_labels and _reads_alike(task, fresh)):
             _read_anew(cache, task, fresh, status, unconfirmed=unconfirmed)
             return
+        task.match_version = -1  # its owner decides among which pods it is spread
     task.pod = pod
     _tell_flaw(cache, task)
     if terminating:
@@ -133,7 +134,8 @@ def _read_anew(cache: SchedulerCache, task: Task, fresh: Task, status: int, *, u
 
 
 def _same_flags(old: Pod, new: Pod) -> bool:
-    return old.metadata.annotations == new.metadata.annotations
+    a, b = old.metadata, new.metadata
+    return a.annotations == b.annotations and a.owner_references == b.owner_references
 
 
 def _same_reports(old: Pod, new: Pod) -> bool:

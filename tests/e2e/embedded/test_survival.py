@@ -49,6 +49,21 @@ def test_a_scheduler_killed_in_mid_burst_leaves_nothing_half_done(
     assert cluster.overfilled() == []
 
 
+def test_gangs_that_a_crash_left_in_pieces_are_completed_before_others_start(
+    cluster: Cluster, daemon: StartDaemon
+) -> None:
+    cluster.nodes(1, cpu=8)
+    cluster.gang("new", pods=4, cpu=1)
+    cluster.gang("torn-a", pods=4, cpu=1, on=["n-0"])
+    cluster.gang("torn-b", pods=4, cpu=1, on=["n-0"])
+    cluster.submit()
+
+    daemon()
+
+    cluster.wait(lambda: cluster.bound() == 8)
+    assert cluster.bound_of_gangs() == {"torn-a": 4, "torn-b": 4}
+
+
 def test_a_scheduler_asked_to_end_in_mid_burst_writes_what_it_decided(
     server: ApiServer, cluster: Cluster, daemon: StartDaemon
 ) -> None:

@@ -282,7 +282,7 @@ class ShapeState:
 
     def totals(self, ask: Ask, rows: IntArray) -> FloatArray:
         """float64[k]: the whole score of these candidates, compared among each other."""
-        if not self.needs_candidates:
+        if not self.needs_candidates or not len(rows):  # no score is ever asked about no node
             return self.total[rows]
         nodes = Nodes(self.picture, rows, len(rows))
         order = np.zeros(len(rows))

@@ -52,6 +52,8 @@ def _verify_reading(cache: SchedulerCache, task: Task, who: str) -> None:
     fresh = pods.build(cache, task.pod, task.pod.spec.scheduler_name in cache.options.scheduler_names)
     for field in pods.READ:
         same(who, field, getattr(task, field), getattr(fresh, field))
+    if task.match_version == cache.picture.counters.version:
+        same(who, "match", set(task.shape.match), set(cache.picture.counters.match(task)))
     same(who, "node name", task.node_name, fresh.node_name or (task.node_name if task.assumed else ""))
 
 

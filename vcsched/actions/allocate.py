@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
+from vcsched.actions._promises import keep_promises
 from vcsched.columns.live import LiveQueue, Waiting
 from vcsched.framework import orders
 from vcsched.framework.domains import DomainTrials
@@ -28,6 +29,7 @@ class Allocate:
 
     def execute(self, ssn: Session) -> None:
         work = self._work(ssn)
+        keep_promises(ssn, work)
         jobs_of: dict[str, Waiting[Job]] = {}
         queues: LiveQueue[Queue] = LiveQueue(ssn.queue_less)
         for job in work:

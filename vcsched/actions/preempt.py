@@ -10,14 +10,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vcsched.actions._committing import Outcome
+from vcsched.actions._memory import Memory, likeness
 from vcsched.actions._waiting import waiting_tasks
 from vcsched.columns.live import LiveQueue
-from vcsched.framework import victims
 from vcsched.framework.dryrun import TopologyAware
+from vcsched.framework.eviction import make_room
+from vcsched.framework.promises import free_node
+from vcsched.framework.victims import Hunt, fit_test, has_room, rows_to_try
 from vcsched.model.status import EVICTABLE, UNRESOLVABLE
 
 if TYPE_CHECKING:
     from vcsched.columns.table import IntArray
+    from vcsched.framework.eviction import Eviction
+    from vcsched.framework.freeable import Freeable
     from vcsched.framework.plugin import Ask
     from vcsched.framework.session import Session
     from vcsched.framework.statement import Statement
@@ -28,16 +34,24 @@ if TYPE_CHECKING:
 
 NEVER = "Never"
 
+ENOUGH_NODES = 16
+"""Nodes on which a gang would fall apart that are compared before one is taken."""
+
 
 class Preempt:
     name = "preempt"
 
+    def __init__(self) -> None:
+        self._memory = Memory()
+
     def execute(self, ssn: Session) -> None:
         arguments = ssn.argument(self.name)
         aware = arguments.bool("enableTopologyAwarePreemption", False)
-        dry_run = TopologyAware(ssn, arguments) if aware else None
+        self._dry_run = TopologyAware(ssn, arguments) if aware else None
         self._closed: dict[tuple[str, str], IntArray] = {}  # (job, role) -> rows closed to an earlier task of it
         self._keeps_errors = ssn.compat.role_skip and arguments.bool("predicateErrorCacheEnable", True)
+        self._freeable: dict[tuple[str, int], Freeable] = {}  # (queue, priority) -> what lower jobs hold
+        self._outcome = Outcome(ssn, self.name)
         starving = self._starving(ssn)
         jobs_of: dict[str, LiveQueue[Job]] = {}
         queues: LiveQueue[Queue] = LiveQueue(ssn.queue_less)
@@ -52,10 +66,11 @@ class Preempt:
             queue = queues.pop()
             jobs = jobs_of[queue.name]
             while jobs:
-                self._between_jobs(ssn, jobs.pop(), dry_run)
+                self._between_jobs(ssn, jobs.pop())
             for job in starving:
                 if job.queue is queue:
-                    self._inside(ssn, job, dry_run)
+                    self._inside(ssn, job)
+        self._outcome.close()
 
     def _starving(self, ssn: Session) -> list[Job]:
         """Jobs that lack pods for their minimum and have some that wait for a node."""
@@ -67,9 +82,12 @@ class Preempt:
 
     # ------------------------------------------------------------------ the two stages
 
-    def _between_jobs(self, ssn: Session, job: Job, dry_run: TopologyAware | None) -> None:
-        statement = ssn.statement()
+    def _between_jobs(self, ssn: Session, job: Job) -> None:
         tasks = waiting_tasks(ssn, job)
+        like = likeness(ssn, job, tasks, ssn.preemptable)
+        if not ssn.compat.preempt_no_reprieve and self._memory.has(ssn, like):
+            return
+        statement = ssn.statement()
         while tasks and ssn.job_starving(job):
             task = tasks.popleft()
 
@@ -77,46 +95,77 @@ class Preempt:
                 other = victim.job
                 return _may_go(task, victim) and other is not None and other is not job and other.queue is job.queue
 
-            self._attempt(ssn, task, statement, wanted, dry_run)
-        if ssn.job_pipelined(job):
-            ssn.commit_evictions(statement, self.name, job)
-        else:
-            statement.rollback()
+            self._attempt(ssn, task, statement, wanted)
+        if not self._outcome.settle(statement, job):
+            self._memory.add(ssn, like)
 
-    def _inside(self, ssn: Session, job: Job, dry_run: TopologyAware | None) -> None:
+    def _inside(self, ssn: Session, job: Job) -> None:
         for task in waiting_tasks(ssn, job):
             statement = ssn.statement()
 
             def wanted(victim: Task, task: Task = task) -> bool:
                 return _may_go(task, victim) and victim.job is task.job
 
-            done = self._attempt(ssn, task, statement, wanted, dry_run)
-            if done and (ssn.compat.preempt_no_reprieve or ssn.job_pipelined(job)):
-                ssn.commit_evictions(statement, self.name, job)
-            else:
+            if not ssn.compat.preempt_no_reprieve and not any(
+                _is_lower(t, task) and wanted(t) for t in job.tasks.values()
+            ):
+                return
+            done = self._attempt(ssn, task, statement, wanted)
+            if done and ssn.compat.preempt_no_reprieve:
+                self._outcome.commit(statement, job)
+            elif not done or not self._outcome.settle(statement, job):
                 statement.rollback()
                 return
 
     # ------------------------------------------------------------------ one task
 
-    def _attempt(
-        self, ssn: Session, task: Task, parent: Statement, wanted: TaskTest, dry_run: TopologyAware | None
-    ) -> bool:
-        """Find a node for the task by evicting; the operations go to `parent`."""
+    def _attempt(self, ssn: Session, task: Task, parent: Statement, wanted: TaskTest) -> bool:
+        """Find a node for the task, by evicting if there is no other way; the operations go to `parent`."""
         ask = ssn.pipeline.ask(task)
         if not self._eligible(ssn, ask) or ssn.pre_predicate(task) is not None:
             return False
+        if not ssn.compat.preempt_no_reprieve:
+            node = free_node(ssn, ask)
+            if node is not None:
+                return not parent.pipeline(task, node)
+        if ssn.compat.victim_veto == "protective":
+            allowed = wanted
+
+            def wanted(victim: Task) -> bool:
+                return _is_lower(victim, task) and allowed(victim)
+
+        hunt = Hunt(ssn, ask, self.name, wanted, ssn.preemptable)
         rows = self._rows(ssn, ask)
         if not len(rows):
             return False
-        if dry_run is not None:
-            return dry_run.attempt(ask, rows, parent, wanted)
-        return any(self._on_node(ssn, ask, int(row), parent, wanted) for row in ssn.pipeline.ranked(ask, rows))
+        if self._dry_run is not None:
+            return self._dry_run.attempt(hunt, rows, parent)
+        return self._on_best_node(hunt, ssn.pipeline.ranked(ask, rows), parent)
+
+    def _on_best_node(self, hunt: Hunt, rows: IntArray, parent: Statement) -> bool:
+        """The first node that makes room, or if gangs would fall apart, the one where they lose least."""
+        best: Eviction | None = None
+        seen = 0
+        for row in rows:
+            trial = hunt.ssn.statement()
+            found = self._on_node(hunt, int(row), trial)
+            if found is None:
+                continue
+            if not found.broken[1]:
+                parent.absorb(trial)
+                return True
+            trial.rollback()
+            seen += 1
+            if best is None or found.broken < best.broken:
+                best = found
+            if seen == ENOUGH_NODES:
+                break
+        return best is not None and self._on_node(hunt, best.node.row, parent) is not None
 
     def _rows(self, ssn: Session, ask: Ask) -> IntArray:
         """Rows to try. The reference keeps what a node said to one task for the later ones of its role, whatever
         has been evicted since (spec 03 §8.5)."""
-        rows = victims.rows_to_try(ssn, ask)
+        rows = rows_to_try(ssn, ask)
         task = ask.task
         if not self._keeps_errors or not task.role:
             return rows
@@ -126,42 +175,33 @@ class Preempt:
         self._closed[key] = closed if before is None else np.union1d(before, closed)
         return rows if before is None else np.setdiff1d(rows, before)
 
-    def _on_node(self, ssn: Session, ask: Ask, row: int, parent: Statement, wanted: TaskTest) -> bool:
-        task, node = ask.task, ssn.world.node_at[row]
+    def _on_node(self, hunt: Hunt, row: int, parent: Statement) -> Eviction | None:
+        ssn, ask, node = hunt.ssn, hunt.ask, hunt.ssn.world.node_at[row]
         assert node is not None
         assert ask.queue is not None
-        queue = ask.queue
-        allowed = ssn.preemptable(task, victims.candidates(node, wanted))
+        allowed = hunt.allowed(node)
         ssn.metrics.preemption_tried(len(allowed))
-        if not victims.has_room(ssn, task, node, allowed):
-            return False
-
-        enough = victims.fit_test(ssn, ask, node, queue)
-        statement = ssn.statement()
-        gone = victims.evict_until(ssn, statement, task, allowed, enough, self.name)
-        if gone is not None and not ssn.compat.preempt_no_reprieve:
-            gone = victims.reprieve(statement, gone, enough, self.name)
-        if gone is None or statement.pipeline(task, node, after_eviction=_frees_something(gone)):
-            statement.rollback()
-            return False
-        parent.absorb(statement)
-        return True
+        if not has_room(ssn, ask.task, node, allowed):
+            return None
+        enough = fit_test(ssn, ask, node, ask.queue)
+        return make_room(hunt, node, allowed, parent, enough, keep_all=ssn.compat.preempt_no_reprieve)
 
     def _eligible(self, ssn: Session, ask: Ask) -> bool:
-        """Whether a task may preempt: not while the victims of an earlier preemption are still leaving (§6.4)."""
+        """Whether a task may preempt. In the reference not while its nominated node would take it, whatever room
+        there is, nor while victims of an earlier preemption are leaving there (§6.4); here such a node is simply
+        found free."""
         pod = ask.task.pod
         if pod.spec.preemption_policy == NEVER:
             return False
         nominated = pod.status.nominated_node_name
-        if not nominated:
+        if not nominated or not ssn.compat.preempt_no_reprieve:
             return True
         node = ssn.nodes.get(nominated)
         if node is None:
-            # the reference waits for ever for a node that is gone; a dead nomination holds nobody up here
-            return not ssn.compat.preempt_no_reprieve
+            return False
         reasons = ssn.pipeline.reasons_at(ask, node.row, room=False)
         if not reasons:
-            return not ssn.compat.preempt_no_reprieve and not victims.has_room(ssn, ask.task, node)
+            return False
         if any(code == UNRESOLVABLE for code, _ in reasons):
             return True
         mine = pod.spec.priority or 0
@@ -182,8 +222,16 @@ def _is_leaving(task: Task) -> bool:
     return False
 
 
-def _frees_something(gone: list[Task]) -> bool:
-    return any(not task.best_effort for task in gone)
+def _is_lower(victim: Task, preemptor: Task) -> bool:
+    """Whether a preemptor may ever take this one, whatever the tiers say: of its own job a lower task, of others
+    tasks of lower jobs, unless the pod itself is of a higher class than its job."""
+    job, other = preemptor.job, victim.job
+    if job is None or other is None:
+        return False
+    if other is job:
+        return victim.priority < preemptor.priority
+    mine = max(job.priority, preemptor.pod.spec.priority or job.priority)
+    return other.priority < job.priority and (victim.pod.spec.priority or other.priority) < mine
 
 
 def _has_topology(job: Job) -> bool:

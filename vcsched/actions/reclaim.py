@@ -1,21 +1,25 @@
 """reclaim: a starving job takes room that queues hold beyond their share (spec 04 §7).
 
-By default the node that costs the fewest and least important victims is taken, with all filters and the
-queue's limit asked on the node as it would be; under the reference's rules it is the first node that gives
-enough room.
+By default room that is free comes first, then the node that costs the fewest and least important victims, with
+all filters and the queue's limit asked on the node as it would be; under the reference's rules it is the first
+node that gives enough room.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from vcsched.actions._committing import Outcome
+from vcsched.actions._memory import Memory, likeness
 from vcsched.actions._waiting import waiting_tasks
 from vcsched.columns.live import LiveQueue
-from vcsched.framework import victims
-from vcsched.framework.victims import Eviction
+from vcsched.framework.eviction import make_room
+from vcsched.framework.promises import free_node
+from vcsched.framework.victims import Hunt, Test, fit_test, has_room, is_claimed_back, rows_to_try
 from vcsched.model.status import RUNNING
 
 if TYPE_CHECKING:
+    from vcsched.framework.eviction import Eviction
     from vcsched.framework.plugin import Ask
     from vcsched.framework.session import Session
     from vcsched.framework.statement import Statement
@@ -31,7 +35,11 @@ ENOUGH_NODES = 16
 class Reclaim:
     name = "reclaim"
 
+    def __init__(self) -> None:
+        self._memory = Memory()
+
     def execute(self, ssn: Session) -> None:
+        self._outcome = Outcome(ssn, self.name)
         jobs_of: dict[str, LiveQueue[Job]] = {}
         queues: LiveQueue[Queue] = LiveQueue(ssn.queue_less)
         for job in list({**ssn.world.placeable, **ssn.world.best_effort}.values()):
@@ -50,34 +58,42 @@ class Reclaim:
             jobs = jobs_of[queue.name]
             while jobs:
                 self._for_job(ssn, jobs.pop())
+        self._outcome.close()
 
     def _for_job(self, ssn: Session, job: Job) -> None:
-        statement = ssn.statement()
         tasks = waiting_tasks(ssn, job)
+        like = likeness(ssn, job, tasks, ssn.reclaimable)
+        if not ssn.compat.evict_unchecked and self._memory.has(ssn, like):
+            return
+        statement = ssn.statement()
         while tasks and ssn.job_starving(job):
             task = tasks.popleft()
             if task.pod.spec.preemption_policy == "Never" or not ssn.preemptive(job.queue, [task]):
                 continue
             if ssn.pre_predicate(task) is None:
-                self._for_task(ssn, ssn.pipeline.ask(task), statement)
-        if ssn.job_pipelined(job):
-            ssn.commit_evictions(statement, self.name, job)
-        else:
-            statement.rollback()
+                self._for_task(ssn, task, statement)
+        if not self._outcome.settle(statement, job):
+            self._memory.add(ssn, like)
 
-    def _for_task(self, ssn: Session, ask: Ask, parent: Statement) -> bool:
-        rows = victims.rows_to_try(ssn, ask)
+    def _for_task(self, ssn: Session, task: Task, parent: Statement) -> bool:
+        ask = ssn.pipeline.ask(task)
+        if not ssn.compat.evict_unchecked:
+            node = free_node(ssn, ask)
+            if node is not None:
+                return not parent.pipeline(task, node)
+        hunt = Hunt(ssn, ask, self.name, lambda victim: _may_go(victim, ask), ssn.reclaimable, between_queues=True)
+        rows = rows_to_try(ssn, ask)
         if ssn.compat.reclaim_node_order == "rotating":
-            return any(self._on_node(ssn, ask, int(row), parent) is not None for row in rows)
-        return self._cheapest(ssn, ask, [int(row) for row in ssn.pipeline.ranked(ask, rows)], parent)
+            return any(self._on_node(hunt, int(row), parent) is not None for row in rows)
+        return self._on_cheapest_node(hunt, [int(row) for row in ssn.pipeline.ranked(ask, rows)], parent)
 
-    def _cheapest(self, ssn: Session, ask: Ask, rows: list[int], parent: Statement) -> bool:
+    def _on_cheapest_node(self, hunt: Hunt, rows: list[int], parent: Statement) -> bool:
         """Work out several nodes, best score first, and take the cheapest; one victim cannot be beaten."""
         best: Eviction | None = None
         seen = 0
         for row in rows:
-            trial = ssn.statement()
-            found = self._on_node(ssn, ask, row, trial)
+            trial = hunt.ssn.statement()
+            found = self._on_node(hunt, row, trial)
             trial.rollback()
             if found is None:
                 continue
@@ -86,43 +102,42 @@ class Reclaim:
                 best = found
             if best.cost[0] <= 1 or seen == ENOUGH_NODES:
                 break
-        return best is not None and self._on_node(ssn, ask, best.node.row, parent) is not None
+        return best is not None and self._on_node(hunt, best.node.row, parent) is not None
 
-    def _on_node(self, ssn: Session, ask: Ask, row: int, parent: Statement) -> Eviction | None:
+    def _on_node(self, hunt: Hunt, row: int, parent: Statement) -> Eviction | None:
         """Evict on one node until the task fits; the operations go to `parent`."""
-        task, node, job = ask.task, ssn.world.node_at[row], ask.job
+        ssn, ask, node = hunt.ssn, hunt.ask, hunt.ssn.world.node_at[row]
         assert node is not None
-        assert job is not None
-        assert job.queue is not None
-        offered = victims.candidates(node, lambda t: self._may_go(t, job))
-        if not offered:
+        assert ask.queue is not None
+        if not any(hunt.wanted(task) for task in node.tasks.values()):
             return None
-        allowed = ssn.reclaimable(task, offered)
-        if not victims.has_room(ssn, task, node, allowed):
+        allowed = hunt.allowed(node)
+        if not has_room(ssn, ask.task, node, allowed):
             return None
-        enough = self._test(ssn, ask, node, job.queue)
         statement = ssn.statement()
-        gone = victims.evict_until(ssn, statement, task, allowed, enough, self.name)
-        if gone is not None and not ssn.compat.evict_unchecked:
-            gone = victims.reprieve(statement, gone, enough, self.name)
-        if gone is None or statement.pipeline(task, node, after_eviction=bool(gone)):
+        enough = self._test(ssn, ask, node, ask.queue)
+        found = make_room(hunt, node, allowed, statement, enough, keep_all=ssn.compat.evict_unchecked)
+        if found is None:
+            return None
+        if not ssn.compat.evict_unchecked and any(is_claimed_back(ssn, ask.task, v) for v in found.victims):
             statement.rollback()
             return None
         parent.absorb(statement)
-        return Eviction(node, gone)
+        return found
 
-    def _test(self, ssn: Session, ask: Ask, node: Node, queue: Queue) -> victims.Test:
+    def _test(self, ssn: Session, ask: Ask, node: Node, queue: Queue) -> Test:
         if ssn.compat.evict_unchecked:
-            return lambda: victims.has_room(ssn, ask.task, node)
-        return victims.fit_test(ssn, ask, node, queue)
+            return lambda: has_room(ssn, ask.task, node)
+        return fit_test(ssn, ask, node, queue)
 
-    def _may_go(self, victim: Task, job: Job) -> bool:
-        other = victim.job
-        return (
-            victim.status == RUNNING
-            and victim.preemptable
-            and other is not None
-            and other.queue is not None
-            and other.queue is not job.queue
-            and other.queue.reclaimable
-        )
+
+def _may_go(victim: Task, ask: Ask) -> bool:
+    other = victim.job
+    return (
+        victim.status == RUNNING
+        and victim.preemptable
+        and other is not None
+        and other.queue is not None
+        and other.queue is not ask.queue
+        and other.queue.reclaimable
+    )

@@ -7,9 +7,11 @@ node as it would be; nothing is copied.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from vcsched.framework import victims
+from vcsched.framework.eviction import Eviction, evict_until, reprieve
+from vcsched.framework.promises import without_leaving
 
 if TYPE_CHECKING:
     from vcsched.columns.table import IntArray
@@ -17,20 +19,11 @@ if TYPE_CHECKING:
     from vcsched.framework.plugin import Ask
     from vcsched.framework.session import Session
     from vcsched.framework.statement import Statement
-    from vcsched.framework.victims import TaskTest
+    from vcsched.framework.victims import Hunt, Unit
     from vcsched.model.node import Node
     from vcsched.model.queue import Queue
-    from vcsched.model.task import Task
 
-REASON = "preempt"
 OFFSET = 1 << 31  # makes priorities positive before they are summed
-
-
-class Candidate(NamedTuple):
-    """A node and the tasks that would have to go."""
-
-    node: Node
-    gone: list[Task]
 
 
 class TopologyAware:
@@ -42,45 +35,47 @@ class TopologyAware:
         self._at_least = arguments.int("minCandidateNodesAbsolute", 1)
         self._at_most = arguments.int("maxCandidateNodesAbsolute", 100)
 
-    def attempt(self, ask: Ask, rows: IntArray, parent: Statement, wanted: TaskTest) -> bool:
+    def attempt(self, hunt: Hunt, rows: IntArray, parent: Statement) -> bool:
         """Take the cheapest of enough candidate nodes; its operations go to `parent`."""
         ssn = self._ssn
         count = len(rows)
         enough = min(max(count * self._percentage // 100, self._at_least), self._at_most, count)
         start = ssn.rng.randrange(count)
-        found: list[Candidate] = []
+        found: list[Eviction] = []
         for i in range(count):
             if len(found) >= enough:
                 break
             node = ssn.world.node_at[rows[(start + i) % count]]
             assert node is not None
-            gone = self._on_node(ask, node, wanted)
-            if gone:
-                found.append(Candidate(node, gone))
+            units = self._on_node(hunt, node)
+            if units:
+                found.append(Eviction(node, units))
         if not found:
             return False
-        node, gone = min(found, key=self._cost)
+        node, units = min(found, key=self._cost)
         statement = ssn.statement()
-        for victim in gone:
-            statement.evict(victim, REASON)
-        if statement.pipeline(ask.task, node, after_eviction=True):
+        for unit in units:
+            for victim in unit:
+                statement.evict(victim, hunt.reason(unit))
+        if statement.pipeline(hunt.ask.task, node, after_eviction=True):
             statement.rollback()
             return False
         parent.absorb(statement)
         return True
 
-    def _on_node(self, ask: Ask, node: Node, wanted: TaskTest) -> list[Task]:
-        """The tasks that must go from this node, empty if none or if it does not help."""
-        ssn, task, queue = self._ssn, ask.task, ask.queue
-        assert queue is not None
-        allowed = ssn.preemptable(task, victims.candidates(node, wanted))
+    def _on_node(self, hunt: Hunt, node: Node) -> list[Unit]:
+        """Who must go from this node, empty if nobody or if it does not help."""
+        ssn, ask = self._ssn, hunt.ask
+        assert ask.queue is not None
+        allowed = hunt.allowed(node)
         ssn.metrics.preemption_tried(len(allowed))
-        if not allowed or not victims.has_room(ssn, task, node, allowed):
+        if not allowed or not victims.has_room(ssn, ask.task, node, allowed):
             return []
         trial = ssn.statement()
-        enough = self._test(ask, node, queue)
-        gone = victims.evict_until(ssn, trial, task, allowed, enough, REASON)
-        kept = victims.reprieve(trial, gone, enough, REASON) if gone else []
+        enough = self._test(ask, node, ask.queue)
+        with without_leaving(ssn, node):
+            units = evict_until(hunt, trial, allowed, enough)
+            kept = reprieve(hunt, trial, units, enough) if units else []
         trial.rollback()
         return kept
 
@@ -99,9 +94,10 @@ class TopologyAware:
 
         return fits
 
-    def _cost(self, candidate: Candidate) -> tuple[object, ...]:
-        """Lowest priority of the first victim, lowest sum, fewest, and those that started last."""
-        gone = candidate.gone
+    def _cost(self, candidate: Eviction) -> tuple[object, ...]:
+        """Nodes where gangs fall apart last; then the lowest priority of the first victim, the lowest sum, the
+        fewest, and those that started last."""
+        gone = candidate.victims
         priorities = [t.pod.spec.priority or 0 for t in gone]
         highest = max(priorities)
         started = [
@@ -109,4 +105,5 @@ class TopologyAware:
             for t, priority in zip(gone, priorities, strict=True)
             if priority == highest
         ]
-        return (priorities[0], sum(p + OFFSET for p in priorities), len(gone), -min(started))
+        total = sum(p + OFFSET for p in priorities)
+        return (candidate.broken[1] > 0, candidate.broken, priorities[0], total, len(gone), -min(started))

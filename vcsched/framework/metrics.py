@@ -117,6 +117,14 @@ class Metrics:
         )
 
     def _own(self) -> None:
+        self._gangs = Family(
+            Counter(
+                "vcsched_gangs_evicted_total",
+                "Gangs evicted whole, because without one of their pods they would have been of no use",
+                ("action",),
+                registry=self.registry,
+            )
+        )
         self._valid = Gauge(
             "vcsched_configuration_valid",
             "0 while the configuration file cannot be put in force",
@@ -175,6 +183,10 @@ class Metrics:
             self._evictions.at(action).inc()
 
     # -- ours
+
+    def gang_evicted(self, action: str) -> None:
+        """A gang was evicted whole."""
+        self._gangs.at(action).inc()
 
     def set_configuration_valid(self, valid: bool) -> None:
         """Whether the configuration file is the one in force."""

@@ -1,35 +1,157 @@
 """Victims: who may be evicted from a node for a task, in which order, and how many it takes (spec 03 §7.4-7.6).
 
-Candidates are tried on the real columns under a statement: evict one, look at the node with all filters,
-stop when the task fits, give back whoever is not needed. Nothing is sent before the evictor's job is
-promised its room.
+What the tiers say about victims is bounded by what nobody may overrule (design-notes §7 rows 7 and 26): critical
+pods stay, a queue keeps what it deserves, a gang goes whole or above its minimum.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from vcsched.columns.live import LiveQueue
-from vcsched.framework import orders
+from vcsched.framework import gangsense, orders
+from vcsched.framework.plugin import ABSTAIN
 from vcsched.framework.shapestate import EPSILON
-from vcsched.model import readiness
 from vcsched.model.status import EVICTABLE
 
 if TYPE_CHECKING:
     from vcsched.columns.table import IntArray
     from vcsched.framework.plugin import Ask
+    from vcsched.framework.points import Victims
     from vcsched.framework.session import Session
-    from vcsched.framework.statement import Statement
-    from vcsched.model.job import Job
     from vcsched.model.node import Node
     from vcsched.model.queue import Queue
     from vcsched.model.task import Task
 
 TaskTest = Callable[["Task"], bool]
 Test = Callable[[], bool]
+Unit = list["Task"]  # who goes together: one pod, or a gang whose first member would have broken it
+
+SHARES = frozenset({"proportion", "capacity"})
+"""Plugins that know what a queue deserves; reclaim hears them in whatever tier they stand."""
+
+RECKONING = SHARES | {"drf", "gang"}
+"""Plugins whose answer about several victims depends on how many of them have gone before."""
+
+_CRITICAL = frozenset({"system-cluster-critical", "system-node-critical"})
+_SYSTEM_NAMESPACE = "kube-system"
+
+
+def is_critical(task: Task) -> bool:
+    """Whether the cluster may break if this pod goes."""
+    return task.namespace == _SYSTEM_NAMESPACE or task.pod.spec.priority_class_name in _CRITICAL
+
+
+@dataclass(slots=True)
+class Hunt:
+    """A task that needs room, and the rules of the action that makes room for it.
+
+    `wanted` tells whom the action may look at, `vote` is `ssn.preemptable` or `ssn.reclaimable`.
+    """
+
+    ssn: Session
+    ask: Ask
+    action: str
+    wanted: TaskTest
+    vote: Victims
+    between_queues: bool = False
+
+    def allowed(self, node: Node) -> list[Task]:
+        """Tasks of a node that the plugins let go."""
+        candidates = sorted((t for t in node.tasks.values() if self._is_wanted(t)), key=lambda t: (t.created, t.uid))
+        return self.vote(self.ask.task, candidates)
+
+    def unit(self, victim: Task) -> Unit:
+        """Who goes if this one has to go now; nobody if it may not, or if a member of its gang may not."""
+        ssn = self.ssn
+        if victim.status not in EVICTABLE or not self._is_beyond_share(victim):
+            return []
+        if ssn.compat.single_pod_victims or victim.job is self.ask.job or not gangsense.breaks(victim):
+            return [victim]
+        gang = [victim, *gangsense.others(victim)]
+        return gang if self._may_go_whole(gang) else []
+
+    def reason(self, unit: Unit) -> str:
+        """Why these pods go: the action, and for a gang what became of it."""
+        job = unit[0].job
+        if len(unit) == 1 or job is None:
+            return self.action
+        return f"{self.action}: gang {job.key} goes whole, it would fall below its minimum of {job.min_available}"
+
+    def _may_go_whole(self, gang: Unit) -> bool:
+        """Whether every member may go, and all of them together. That its first member is beyond what its queue
+        deserves decides for all, so the plugins that reckon with shares are asked about each member alone."""
+        task = self.ask.task
+        if not all(member.status in EVICTABLE and self._is_wanted(member) for member in gang):
+            return False
+        if not all(self.vote(task, [member]) for member in gang):
+            return False
+        for entry in self.vote.registered:
+            if entry.plugin not in RECKONING:
+                victims, vote = entry.function(task, gang)
+                if vote != ABSTAIN and len(victims) < len(gang):
+                    return False
+        return self._keeps_guarantee(gang)
+
+    # ------------------------------------------------------------------ what nobody may overrule
+
+    def _is_wanted(self, task: Task) -> bool:
+        if self.ssn.compat.victim_veto == "protective" and is_critical(task):
+            return False
+        return self.wanted(task)
+
+    def _is_beyond_share(self, victim: Task) -> bool:
+        """Whether its queue, as it stands after the evictions so far, holds more than it deserves."""
+        if not self.between_queues or self.ssn.compat.victim_veto != "protective":
+            return True
+        return share_lets_go(self.ssn, self.ask.task, victim)
+
+    def _keeps_guarantee(self, gang: Unit) -> bool:
+        """Whether the queue of a gang that goes whole still has what it is guaranteed."""
+        queue = gang[0].job.queue if gang[0].job is not None else None
+        if not self.between_queues or queue is None:
+            return True
+        table, index = self.ssn.queue_table, self.ssn.space.index
+        for name, amount in _sum(gang).items():
+            column = index[name]
+            due = table.guarantee_cells[column][queue.row]
+            if due > 0 and table.charged_cells[column][queue.row] - amount < due - EPSILON:
+                return False
+        return True
+
+
+def share_lets_go(ssn: Session, reclaimer: Task, victim: Task) -> bool:
+    """Whether all plugins that know shares, asked about this one victim now, let it go."""
+    for entry in ssn.reclaimable.registered:
+        if entry.plugin in SHARES:
+            victims, vote = entry.function(reclaimer, [victim])
+            if vote != ABSTAIN and not victims:
+                return False
+    return True
+
+
+def is_claimed_back(ssn: Session, reclaimer: Task, victim: Task) -> bool:
+    """Whether the victim's queue could in turn reclaim from the reclaimer, with the room changed hands: then
+    neither has the better claim, and they would go on for ever."""
+    job = victim.job
+    if job is None or not any(entry.plugin in SHARES for entry in ssn.reclaimable.registered):
+        return False
+    return ssn.preemptive(job.queue, [victim]) and share_lets_go(ssn, victim, reclaimer)
+
+
+def _sum(tasks: Sequence[Task]) -> dict[str, float]:
+    total: dict[str, float] = {}
+    for task in tasks:
+        for name, amount in task.request.by_name.items():
+            total[name] = total.get(name, 0.0) + amount
+    return total
+
+
+# ---------------------------------------------------------------- where
 
 
 def rows_to_try(ssn: Session, ask: Ask) -> IntArray:
@@ -41,11 +163,6 @@ def rows_to_try(ssn: Session, ask: Ask) -> IntArray:
         closed = np.flatnonzero(record.unresolvable)
         rows = rows[~np.isin(rows, closed)]
     return rows
-
-
-def candidates(node: Node, wanted: TaskTest) -> list[Task]:
-    """Tasks of a node that pass a test, oldest first."""
-    return sorted((t for t in node.tasks.values() if wanted(t)), key=lambda t: (t.created, t.uid))
 
 
 def has_room(ssn: Session, task: Task, node: Node, more: Sequence[Task] = ()) -> bool:
@@ -83,104 +200,35 @@ def fit_test(ssn: Session, ask: Ask, node: Node, queue: Queue) -> Test:
 
 
 def victim_less(ssn: Session, preemptor: Task) -> Callable[[Task, Task], bool]:
-    """`less(a, b)`: a is evicted before b."""
+    """`less(a, b)`: a is evicted before b. Pods that their gangs can spare go before all others, and of gangs
+    that must go whole the least important one, which loses least (design-notes §7 row 26)."""
     less = orders.victim_less(ssn, preemptor)
 
     def sparing(a: Task, b: Task) -> bool:
-        loss_a, loss_b = _loss(a), _loss(b)
+        loss_a, loss_b = _loss(a, preemptor), _loss(b, preemptor)
         return loss_a < loss_b if loss_a != loss_b else less(a, b)
 
     return less if ssn.compat.single_pod_victims else sparing
 
 
-def _loss(task: Task) -> tuple[int, int, int]:
-    """(priority of the job, falls its gang apart, pods lost): surplus pods go before whole gangs, and of
-    those the one that loses least (design-notes §7 row 26)."""
+def _loss(task: Task, preemptor: Task) -> tuple[int, int, int]:
+    """(its gang falls apart, priority of that gang, pods lost). Of the preemptor's own job pods are exchanged."""
     job = task.job
-    if job is None or job.queue is None:
-        return (-(1 << 31), 0, 1)
-    if breaks_gang(task):
-        return (job.priority, 1, readiness.ready(job.counts))
-    return (job.priority, 0, 1)
+    if job is None or job is preemptor.job or not gangsense.breaks(task):
+        return (0, 0, 0)
+    return (1, job.priority, gangsense.loss(task))
 
 
-def breaks_gang(task: Task) -> bool:
-    """Whether evicting this task takes a gang that is whole below its minimum."""
-    job = task.job
-    return job is not None and 1 < job.min_available == readiness.ready(job.counts)
-
-
-# ---------------------------------------------------------------- evicting
-
-
-class Eviction(NamedTuple):
-    """What an attempt on one node took."""
-
-    node: Node
-    victims: list[Task]
-
-    @property
-    def cost(self) -> tuple[int, int, int]:
-        """Fewest victims, then the least important ones."""
-        priorities = [t.job.priority if t.job is not None else 0 for t in self.victims]
-        return (len(self.victims), max(priorities, default=0), sum(priorities))
-
-
-def evict_until(
-    ssn: Session, statement: Statement, task: Task, victims: Sequence[Task], enough: Test, reason: str
-) -> list[Task] | None:
-    """Evict victims in order until `enough()`; None if all of them do not make it. The test comes first, so
-    nobody is evicted where the task fits already."""
-    queue: LiveQueue[Task] = LiveQueue(victim_less(ssn, task), victims)
-    gone: list[Task] = []
-    while not enough():
-        if not queue:
-            return None
+def in_order(hunt: Hunt, victims: Sequence[Task]) -> Iterator[Task]:
+    """Victims in the order of eviction, which follows what has been evicted meanwhile."""
+    task = hunt.ask.task
+    queue: LiveQueue[Task] = LiveQueue(orders.victim_less(hunt.ssn, task), victims)
+    later: list[Task] = []
+    while queue:
         victim = queue.pop()
-        if victim.status not in EVICTABLE:
-            continue  # it went with its gang
-        for one in _with_gang(ssn, victim):
-            statement.evict(one, reason)
-            gone.append(one)
-    return gone
-
-
-def _with_gang(ssn: Session, victim: Task) -> list[Task]:
-    """The victim, and with it its gang if that would be left useless."""
-    if ssn.compat.single_pod_victims or not breaks_gang(victim):
-        return [victim]
-    job = victim.job
-    assert job is not None
-    others = [t for t in job.tasks.values() if t is not victim and t.status in EVICTABLE and t.node is not None]
-    return [victim, *others]
-
-
-def reprieve(statement: Statement, gone: list[Task], enough: Test, reason: str) -> list[Task]:
-    """Give back every victim that is not needed, last taken first; returns those that stay evicted. A gang
-    that went whole is given back whole or not at all."""
-    kept: list[Task] = []
-    groups: dict[int, list[Task]] = {}
-    for victim in gone:
-        groups.setdefault(id(victim.job) if victim.job is not None else id(victim), []).append(victim)
-    for victim in reversed(gone):
-        together = groups[id(victim.job) if victim.job is not None else id(victim)]
-        if _is_whole_gang(victim.job, together):
-            if victim is together[-1]:
-                kept.extend(_spare(statement, together, enough, reason))
+        if not hunt.ssn.compat.single_pod_victims and _loss(victim, task)[0]:
+            later.append(victim)
         else:
-            kept.extend(_spare(statement, [victim], enough, reason))
-    return kept
-
-
-def _spare(statement: Statement, victims: list[Task], enough: Test, reason: str) -> list[Task]:
-    for victim in reversed(victims):
-        statement.spare(victim)
-    if enough():
-        return []
-    for victim in victims:
-        statement.evict(victim, reason)
-    return victims
-
-
-def _is_whole_gang(job: Job | None, gone: list[Task]) -> bool:
-    return job is not None and len(gone) > 1 and readiness.ready(job.counts) < job.min_available
+            yield victim
+    later.sort(key=lambda victim: _loss(victim, task))
+    yield from later

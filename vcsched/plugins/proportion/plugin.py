@@ -7,7 +7,7 @@ Only queues with jobs take part. A queue that is not open takes no work.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -184,7 +184,8 @@ class Proportion(Plugin):
         )
 
     def beyond_deserved(self, reclaimer: Task, candidates: Sequence[Task]) -> tuple[Sequence[Task], int]:
-        """Tasks of queues that hold more than they deserve of something, until they would not."""
+        """Tasks of queues that hold more than they deserve of something, until they would not; by default of
+        something that the task asks for, as giving others takes from what the queue deserves."""
         left: dict[int, list[float]] = {}
         victims = []
         for task in candidates:
@@ -195,14 +196,24 @@ class Proportion(Plugin):
             held = left.get(row)
             if held is None:
                 held = left[row] = [charged[row] for charged in self._charged]
-            if all(
-                amount - deserved[row] < least for amount, (_, deserved, least) in zip(held, self._terms, strict=True)
-            ):
+            over = (
+                column
+                for column, (amount, (_, deserved, least)) in enumerate(zip(held, self._terms, strict=True))
+                if amount - deserved[row] >= least
+            )
+            if not self._relieves(task, over):
                 continue
             for column, amount in task.request.items:
                 held[column] -= amount
             victims.append(task)
         return victims, PERMIT
+
+    def _relieves(self, task: Task, over: Iterable[int]) -> bool:
+        """Whether it helps to evict the task where its queue holds too much of these columns."""
+        if self._ssn.compat.victim_veto != "protective":
+            return any(True for _ in over)
+        asked = {column for column, amount in task.request.items if amount > 0 and column != PODS}
+        return not asked.isdisjoint(over)
 
     # ------------------------------------------------------------------ admission
 

@@ -42,11 +42,14 @@ class DomainTrials:
     def __init__(self, ssn: Session, placement: PlacementRun) -> None:
         self._ssn = ssn
         self._placement = placement
+        self._required_of: dict[str, dict[str, int]] = {}  # job -> sub-jobs that go first
 
     def run(self, job: Job, work: Work) -> Statement | None:
         """Place a job. Tasks that were placed, or whose sub-job failed, are taken out of `work`."""
         ssn = self._ssn
-        required = self._required(job)
+        required = self._required_of.get(job.key)
+        if required is None:  # once a session, whatever its turns have changed (spec 04 §4.1 rule 8)
+            required = self._required_of[job.key] = self._required(job)
         for gradient in ssn.gradients_for_job(job):
             solutions = [s for name in gradient if (s := self._try(job, name, work, required)) is not None]
             if not solutions:

@@ -11,7 +11,7 @@ import logging
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vcsched.columns.journal import ALLOCATE, COMMITTED, EVICT, OPEN, PIPELINE, UNDONE, Op, Refused
-from vcsched.model.status import ALLOCATED, PIPELINED, RELEASING, RUNNING
+from vcsched.model.status import ALLOCATED, BOUND, PIPELINED, RELEASING, RUNNING
 from vcsched.model.task import Attempt
 
 if TYPE_CHECKING:
@@ -197,6 +197,8 @@ def settle(ssn: Session) -> None:
                 task.after_eviction = op.was_after_eviction
                 task.hypernode = ""
                 op.state = UNDONE
+            elif op.state == UNDONE and op.kind == EVICT and task.status == RUNNING and op.was_status == BOUND:
+                accounting.place(task, BOUND, task.node)  # shown as Running for this session only (`unevictRunning`)
             elif op.state == COMMITTED and op.kind == EVICT:
                 accounting.place(task, task.status, task.node, hidden=False)
             task.op = None

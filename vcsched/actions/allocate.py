@@ -76,6 +76,9 @@ class Allocate:
         for job in list(ssn.world.placeable.values()):
             if job.pending_phase or (job.blocked is not None and job.blocked.holds("allocate", ssn)):
                 continue
+            if ssn.now < job.retry_at:
+                ssn.wake_at(job.retry_at)
+                continue
             job.fit_errors = {}
             job.refusal = None
             if not ssn.valid(job) or self._needs_topology(ssn, job):

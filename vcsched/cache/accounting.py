@@ -324,6 +324,7 @@ class Accounting:
         self.set_contribution(job, None)
         del queue.jobs[job.key]
         job.queue = None
+        job.fit_errors, job.refusal, job.invalid = {}, None, None  # of a session that saw another job
         del self.picture.attached[job.key]
         self.index(job)
 

@@ -67,12 +67,24 @@ class Binder:
         return torn
 
     def _ended(self, task: Task, number: int, wrote: Wrote) -> None:
+        job = task.job
+        if wrote.ok and job is not None:
+            job.bind_failures = 0
         if wrote.ok or task.write != number or task.status != BINDING:
             return
         self.failed += 1
         node = task.node_name
         log.warning("bind of pod %s to node %s failed: %s", task.key, node, wrote.reason)
         self._cache.revert(task)
-        if task.job is not None:
-            task.job.torn = True
+        if job is not None:
+            job.torn = True
+            self._back_off(job, f"pod {task.key} could not be bound to node {node}: {wrote.reason}")
         self._cache.status_writer.mark(task, "SchedulerError", f"failed to bind to node {node}: {wrote.reason}")
+
+    def _back_off(self, job: Job, sentence: str) -> None:
+        """Try a job at once after the first refused bind, then after 2, 4, … seconds, a minute at most."""
+        now = self._cache.clock()
+        if now >= job.retry_at:  # the first of this round
+            job.bind_failures += 1
+            job.retry_at = now + (min(60.0, 2.0 ** (job.bind_failures - 1)) if job.bind_failures > 1 else 0.0)
+        job.refusal = ("bind", sentence)

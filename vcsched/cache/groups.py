@@ -87,6 +87,7 @@ class Groups:
         """The PodGroup is gone; its pods stay until they go themselves."""
         self._accounting.detach(job)
         self._forget_waiting(job)
+        self._accounting.touch(job)
         job.obj = None
         job.uid, job.phase, job.priority_class, job.priority = "", "", "", 0
         job.min_available, job.min_resources, job.waiting_time, job.preemptable = 0, None, None, False

@@ -95,6 +95,8 @@ class StatusWriter:
     def _marked(self, task: Task, wrote: Wrote) -> None:
         if not wrote.ok and wrote.status != 404:
             task.marked = None  # the next session says it again
+            if task.job is not None:
+                self._cache.accounting.touch(task.job)
 
     def job_status(self, job: Job, status: dict[str, Any]) -> None:
         """Write the whole status of a PodGroup (camelCase plain values)."""

@@ -52,6 +52,10 @@ def why(ssn: Session | Scheduler, job: Job) -> Why | None:
             if (flaw := ssn.cache.refused.get(("Pod", task.key))) is not None:
                 return Why("invalid", f"pod {task.key}: {flaw}")
         return Why("gated", f"all {job.gated_count} pending pods carry scheduling gates; remove the gates to go on")
+    free = readiness.valid(job.counts) - job.gated_count
+    if job.gated_count and free < job.min_available <= readiness.valid(job.counts):
+        gated = f"{job.gated_count} of {len(job.tasks)} pods carry scheduling gates"
+        return Why("gated", f"{gated}, {free} of the {job.min_available} needed do not; remove the gates to go on")
     if not job.queue.is_open(ssn.compat.stateless_queue_closed):
         state = job.queue.obj.status.state
         return Why("queue closed", f"queue {job.queue.name} is {state or 'without a state'}; open it")

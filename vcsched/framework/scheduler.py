@@ -121,7 +121,7 @@ class Scheduler:
                 began = time.perf_counter()
                 try:
                     action.execute(ssn)
-                except Exception:
+                except (Exception, SystemExit):
                     log.exception("action %s failed; what it left undone is taken back", action.name)
                 self.metrics.observe_action(action.name, time.perf_counter() - began)
         finally:

@@ -120,7 +120,7 @@ class Session(Points):
             self.registry.opening = opening
             try:
                 plugin.open(self)
-            except Exception:
+            except (Exception, SystemExit):
                 log.exception("plugin %s could not be opened; it takes no part in this session", opening.plugin)
             self.metrics.observe_plugin(opening.plugin, "OnSessionOpen", time.perf_counter() - began)
         self.registry.opening = None
@@ -133,16 +133,18 @@ class Session(Points):
             began = time.perf_counter()
             try:
                 plugin.close(self)
-            except Exception:
+            except (Exception, SystemExit):
                 log.exception("plugin %s failed at the session's close", opening.plugin)
             self.metrics.observe_plugin(opening.plugin, "OnSessionClose", time.perf_counter() - began)
-        update.write_statuses(self)
-        settle(self)
-        for job in self.placed.values():
-            self.metrics.jobs.placed(job.namespace, job.name, job.queue_name, job.created, self.now)
-        self.touched.clear()
-        self.world.touched_queues.clear()
-        self.cache.flush()
+        try:
+            update.write_statuses(self)
+            for job in self.placed.values():
+                self.metrics.jobs.placed(job.namespace, job.name, job.queue_name, job.created, self.now)
+        finally:
+            settle(self)  # whatever happened, nothing tentative outlives the session
+            self.touched.clear()
+            self.world.touched_queues.clear()
+            self.cache.flush()
 
     # ------------------------------------------------------------------ for actions
 
@@ -285,12 +287,18 @@ class Session(Points):
         self.touched[job.key] = job
 
     def bind(self, task: Task) -> None:
-        """Bind an allocated task: what plugins add to the bind is collected now."""
+        """Bind an allocated task. What a plugin cannot add to the bind is left out: a gang is bound whole."""
         annotations: dict[str, str] | None = None
-        for given in self.binding(task) if self.binding else ():
+        for entry in self.binding.registered:
+            try:
+                given = entry.function(task)
+            except (Exception, SystemExit):
+                log.exception("plugin %s could not add to the bind of pod %s", entry.plugin, task.key)
+                continue
             if given:
                 annotations = {**(annotations or {}), **given}
-        self.cache.binder.bind(task, task.node, annotations)  # type: ignore[arg-type]
+        assert task.node is not None
+        self.cache.binder.bind(task, task.node, annotations)
 
     def committed(self, bound: Iterable[Task] = ()) -> None:
         """Something went out; what failed before may succeed now."""

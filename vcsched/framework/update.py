@@ -6,6 +6,7 @@ written: an idle session writes nothing.
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from vcsched.kube.objects.scheduling import PodGroupCondition
     from vcsched.model.job import Job
     from vcsched.model.queue import Queue
+
+log = logging.getLogger(__name__)
 
 REPEAT_S = 300.0
 """A job that keeps waiting is said so again after this time (design-notes §7 row 2)."""
@@ -61,8 +64,12 @@ def write_statuses(ssn: Session) -> None:
     """Write what changed about touched jobs and queues."""
     ssn.reminders.collect(ssn)
     for job in list(ssn.touched.values()):
-        if job.key in ssn.world.jobs:
+        if job.key not in ssn.world.jobs:
+            continue
+        try:
             _write_job(ssn, job)
+        except Exception:  # a plugin that cannot judge one job must not silence the others
+            log.exception("the status of job %s could not be written", job.key)
     _write_queues(ssn)
 
 

@@ -25,6 +25,7 @@ class Job:
     __slots__ = (
         "allocated_hypernode",
         "bare",
+        "bind_failures",
         "blocked",
         "contribution",
         "counts",
@@ -49,6 +50,7 @@ class Job:
         "queue_name",
         "refusal",
         "releasing_placed",
+        "retry_at",
         "role_counts",
         "role_minimum",
         "row",
@@ -95,6 +97,8 @@ class Job:
         self.refusal: Any = None  # why a queue, a gate or admission holds the job back
         self.invalid: Any = None
         self.verdict: Any = None  # what was last written and said about the job
+        self.bind_failures = 0  # in a row
+        self.retry_at = 0.0  # unix seconds before which refused binds are not tried again
         self.blocked: Any = None  # certificate of the last failure
         self.contribution: Any = None  # what the job adds to its queue's reserved sums
         self.allocated_hypernode = ""

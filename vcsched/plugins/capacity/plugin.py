@@ -121,7 +121,8 @@ class Capacity(Plugin):
         """Make tree and limits anew, unless nothing they follow from has changed."""
         hierarchical = ssn.configuration.is_hierarchical(self.name)
         queues = ssn.queues
-        seen = (ssn.total.tolist(), [(queue.name, queue.row, queue.obj.spec) for queue in queues.values()])
+        specs = [(queue.name, queue.row, queue.obj.spec) for queue in queues.values()]
+        seen = (ssn.total.tolist(), ssn.queue_table.n, specs)  # rows stay when their queue goes
         if seen == self._seen:
             return
         self._seen = seen

@@ -211,6 +211,5 @@ def test_a_failed_bind_tears_a_gang(world: SessionWorld) -> None:
 
     world.reply(ok=False, status=500)
 
+    assert len(world.of_type(Bind)) == 2
     assert world.job("one").torn
-    world.session()
-    assert len(world.of_type(Bind)) == 4

@@ -1,4 +1,4 @@
-"""Random full clusters with a fixed demand, as plain data that shrinks, and the configurations they are played under."""
+"""Random full clusters with a fixed demand, as plain data that shrinks, and the configurations played on them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ tiers:
 ONE_TIER = """\
 actions: "enqueue, allocate, backfill, preempt, reclaim"
 tiers:
-- plugins: [{name: priority}, {name: gang}, {name: conformance}, {name: proportion}, {name: predicates}, {name: nodeorder}]
+- plugins:
+  [{name: priority}, {name: gang}, {name: conformance}, {name: proportion}, {name: predicates}, {name: nodeorder}]
 """
 LOOSE = """\
 actions: "allocate, preempt, reclaim, backfill"

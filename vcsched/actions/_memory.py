@@ -47,25 +47,26 @@ class Memory:
         self._failed.add(key)
 
 
-def likeness(ssn: Session, job: Job, tasks: Iterable[Task], voters: Victims) -> Hashable:
-    """What decides whether an action can do something for a job: jobs that agree in it fail together.
+def claim(ssn: Session, job: Job, voters: Victims) -> Hashable:
+    """What gives a job the right to victims: jobs that agree in it may take the same ones.
 
-    A job that has started, that has roles or sub-groups, or that a plugin of others votes about, is like itself only.
+    A job that has started, that has roles or sub-groups, or that a plugin of others votes about, agrees with itself
+    only.
     """
     counts = job.counts
     fresh = not readiness.ready(counts) and not readiness.waiting(counts)
     plain = not job.role_minimum and not job.policies
     if not fresh or not plain or any(entry.plugin not in OUR_VOTERS for entry in voters.registered):
         return job.key, len(job.pending)
-    return (
-        job.queue_name,
-        job.priority,
-        job.preemptable,
-        job.min_available,
-        tuple(task_likeness(ssn, task) for task in tasks),
-    )
+    return job.queue_name, job.priority, job.preemptable
+
+
+def likeness(ssn: Session, job: Job, tasks: Iterable[Task], voters: Victims) -> Hashable:
+    """What decides whether an action can do something for a job: jobs that agree in it fail together."""
+    return claim(ssn, job, voters), job.min_available, tuple(task_likeness(ssn, task) for task in tasks)
 
 
 def task_likeness(ssn: Session, task: Task) -> Hashable:
-    """The same for one task."""
+    """What of a task decides the same, beside the claim of its job. Where it was nominated does not: a node that
+    takes it without an eviction is found whoever asks."""
     return ssn.pipeline.ask(task).shape, task.priority, task.pod.spec.priority, task.pod.spec.preemption_policy

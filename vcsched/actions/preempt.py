@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vcsched.actions._committing import Outcome
-from vcsched.actions._memory import Memory, likeness
+from vcsched.actions._memory import Memory, claim, likeness, task_likeness
 from vcsched.actions._waiting import waiting_tasks
 from vcsched.columns.live import LiveQueue
 from vcsched.framework.dryrun import TopologyAware
 from vcsched.framework.eviction import make_room
+from vcsched.framework.freeable import Freeable, worth_visiting
 from vcsched.framework.promises import free_node
 from vcsched.framework.victims import Hunt, fit_test, has_room, rows_to_try
 from vcsched.model.status import EVICTABLE, UNRESOLVABLE
@@ -23,7 +24,6 @@ from vcsched.model.status import EVICTABLE, UNRESOLVABLE
 if TYPE_CHECKING:
     from vcsched.columns.table import IntArray
     from vcsched.framework.eviction import Eviction
-    from vcsched.framework.freeable import Freeable
     from vcsched.framework.plugin import Ask
     from vcsched.framework.session import Session
     from vcsched.framework.statement import Statement
@@ -84,8 +84,9 @@ class Preempt:
 
     def _between_jobs(self, ssn: Session, job: Job) -> None:
         tasks = waiting_tasks(ssn, job)
-        like = likeness(ssn, job, tasks, ssn.preemptable)
-        if not ssn.compat.preempt_no_reprieve and self._memory.has(ssn, like):
+        right, like = claim(ssn, job, ssn.preemptable), likeness(ssn, job, tasks, ssn.preemptable)
+        remembers = not ssn.compat.preempt_no_reprieve
+        if remembers and self._memory.has(ssn, like):
             return
         statement = ssn.statement()
         while tasks and ssn.job_starving(job):
@@ -95,7 +96,11 @@ class Preempt:
                 other = victim.job
                 return _may_go(task, victim) and other is not None and other is not job and other.queue is job.queue
 
-            self._attempt(ssn, task, statement, wanted)
+            key = (right, task_likeness(ssn, task))
+            if remembers and not statement and self._memory.has(ssn, key):
+                continue
+            if not self._attempt(ssn, task, statement, wanted) and not statement:
+                self._memory.add(ssn, key)
         if not self._outcome.settle(statement, job):
             self._memory.add(ssn, like)
 
@@ -119,7 +124,9 @@ class Preempt:
 
     # ------------------------------------------------------------------ one task
 
-    def _attempt(self, ssn: Session, task: Task, parent: Statement, wanted: TaskTest) -> bool:
+    def _attempt(
+        self, ssn: Session, task: Task, parent: Statement, wanted: TaskTest, within: IntArray | None = None
+    ) -> bool:
         """Find a node for the task, by evicting if there is no other way; the operations go to `parent`."""
         ask = ssn.pipeline.ask(task)
         if not self._eligible(ssn, ask) or ssn.pre_predicate(task) is not None:
@@ -136,6 +143,8 @@ class Preempt:
 
         hunt = Hunt(ssn, ask, self.name, wanted, ssn.preemptable)
         rows = self._rows(ssn, ask)
+        if within is not None:
+            rows = np.intersect1d(rows, within)
         if not len(rows):
             return False
         if self._dry_run is not None:
@@ -146,9 +155,9 @@ class Preempt:
         """The first node that makes room, or if gangs would fall apart, the one where they lose least."""
         best: Eviction | None = None
         seen = 0
-        for row in rows:
+        for row in worth_visiting(hunt.ask.request, rows, lambda: self._bound(hunt)):
             trial = hunt.ssn.statement()
-            found = self._on_node(hunt, int(row), trial)
+            found = self._on_node(hunt, row, trial)
             if found is None:
                 continue
             if not found.broken[1]:
@@ -161,6 +170,19 @@ class Preempt:
             if seen == ENOUGH_NODES:
                 break
         return best is not None and self._on_node(hunt, best.node.row, parent) is not None
+
+    def _bound(self, hunt: Hunt) -> Freeable:
+        """What all jobs hold that could be victims of the task's job."""
+        ssn, job, queue = hunt.ssn, hunt.ask.job, hunt.ask.queue
+        assert job is not None
+        assert queue is not None
+        key = (queue.name, job.priority)
+        bound = self._freeable.get(key)
+        if bound is None:
+            protective = ssn.compat.victim_veto == "protective"
+            jobs = (j for j in queue.jobs.values() if not protective or j.priority < job.priority)
+            bound = self._freeable[key] = Freeable(ssn, jobs)
+        return bound
 
     def _rows(self, ssn: Session, ask: Ask) -> IntArray:
         """Rows to try. The reference keeps what a node said to one task for the later ones of its role, whatever

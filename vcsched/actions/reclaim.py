@@ -10,15 +10,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vcsched.actions._committing import Outcome
-from vcsched.actions._memory import Memory, likeness
+from vcsched.actions._memory import Memory, claim, likeness, task_likeness
 from vcsched.actions._waiting import waiting_tasks
 from vcsched.columns.live import LiveQueue
 from vcsched.framework.eviction import make_room
+from vcsched.framework.freeable import Freeable, worth_visiting
 from vcsched.framework.promises import free_node
 from vcsched.framework.victims import Hunt, Test, fit_test, has_room, is_claimed_back, rows_to_try
 from vcsched.model.status import RUNNING
 
 if TYPE_CHECKING:
+    from vcsched.columns.table import IntArray
     from vcsched.framework.eviction import Eviction
     from vcsched.framework.plugin import Ask
     from vcsched.framework.session import Session
@@ -40,6 +42,8 @@ class Reclaim:
 
     def execute(self, ssn: Session) -> None:
         self._outcome = Outcome(ssn, self.name)
+        self._freeable: Freeable | None = None
+        self._lowest = min((job.priority for job in ssn.jobs.values()), default=0)
         jobs_of: dict[str, LiveQueue[Job]] = {}
         queues: LiveQueue[Queue] = LiveQueue(ssn.queue_less)
         for job in list({**ssn.world.placeable, **ssn.world.best_effort}.values()):
@@ -62,16 +66,21 @@ class Reclaim:
 
     def _for_job(self, ssn: Session, job: Job) -> None:
         tasks = waiting_tasks(ssn, job)
-        like = likeness(ssn, job, tasks, ssn.reclaimable)
-        if not ssn.compat.evict_unchecked and self._memory.has(ssn, like):
+        right, like = claim(ssn, job, ssn.reclaimable), likeness(ssn, job, tasks, ssn.reclaimable)
+        remembers = not ssn.compat.evict_unchecked
+        if remembers and self._memory.has(ssn, like):
             return
         statement = ssn.statement()
         while tasks and ssn.job_starving(job):
             task = tasks.popleft()
             if task.pod.spec.preemption_policy == "Never" or not ssn.preemptive(job.queue, [task]):
                 continue
-            if ssn.pre_predicate(task) is None:
-                self._for_task(ssn, task, statement)
+            key = (right, task_likeness(ssn, task))
+            if remembers and not statement and self._memory.has(ssn, key):
+                continue
+            found = ssn.pre_predicate(task) is None and self._for_task(ssn, task, statement)
+            if not found and not statement:
+                self._memory.add(ssn, key)
         if not self._outcome.settle(statement, job):
             self._memory.add(ssn, like)
 
@@ -85,13 +94,14 @@ class Reclaim:
         rows = rows_to_try(ssn, ask)
         if ssn.compat.reclaim_node_order == "rotating":
             return any(self._on_node(hunt, int(row), parent) is not None for row in rows)
-        return self._on_cheapest_node(hunt, [int(row) for row in ssn.pipeline.ranked(ask, rows)], parent)
+        return self._on_cheapest_node(hunt, ssn.pipeline.ranked(ask, rows), parent)
 
-    def _on_cheapest_node(self, hunt: Hunt, rows: list[int], parent: Statement) -> bool:
-        """Work out several nodes, best score first, and take the cheapest; one victim cannot be beaten."""
+    def _on_cheapest_node(self, hunt: Hunt, rows: IntArray, parent: Statement) -> bool:
+        """Work out several nodes, best score first, and take the cheapest; one victim of the lowest priority cannot
+        be beaten."""
         best: Eviction | None = None
         seen = 0
-        for row in rows:
+        for row in worth_visiting(hunt.ask.request, rows, lambda: self._bound(hunt.ssn)):
             trial = hunt.ssn.statement()
             found = self._on_node(hunt, row, trial)
             trial.rollback()
@@ -100,9 +110,15 @@ class Reclaim:
             seen += 1
             if best is None or found.cost < best.cost:
                 best = found
-            if best.cost[0] <= 1 or seen == ENOUGH_NODES:
+            if best.cost[:2] <= (1, self._lowest) or seen == ENOUGH_NODES:
                 break
         return best is not None and self._on_node(hunt, best.node.row, parent) is not None
+
+    def _bound(self, ssn: Session) -> Freeable:
+        """What the jobs of all queues hold that may be reclaimed from, the reclaimer's among them."""
+        if self._freeable is None:
+            self._freeable = Freeable(ssn, (j for q in ssn.queues.values() if q.reclaimable for j in q.jobs.values()))
+        return self._freeable
 
     def _on_node(self, hunt: Hunt, row: int, parent: Statement) -> Eviction | None:
         """Evict on one node until the task fits; the operations go to `parent`."""

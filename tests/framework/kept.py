@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from vcsched.columns.best import NEVER
 from vcsched.framework.pipeline import Pipeline
 from vcsched.framework.plugin import Ask, OneNode, OneVerdict
 from vcsched.framework.points import Points
@@ -52,6 +53,12 @@ def _assert_equal(ask: Ask, kept: ShapeState, fresh: ShapeState) -> None:
         _same("rows refused by live filters", kept.live_bad, fresh.live_bad)
     _same("best row now", kept.top, fresh.top)
     assert kept.idle_count == fresh.idle_count
+    if not kept.best.stale:
+        assert (
+            sorted(kept.best.ties)
+            == np.flatnonzero((fresh.top == fresh.top.max(initial=NEVER)) & (fresh.top != NEVER)).tolist()
+        )
+    kept.best.pick(kept.top, lambda count: count - 1)  # from here on single rows are moved
     assert kept.needs_candidates == fresh.needs_candidates
     for room in (True, False):
         rows = np.flatnonzero(fresh.passing(room=room))

@@ -74,10 +74,12 @@ class Own(Plugin):
         return np.trunc(raw * 100.0 / most) if most else np.zeros(len(raw))
 
 
-def story_with_own_plugin() -> Story:
+def new_story(*, own: bool) -> Story:
+    """With the plugin above, every choice compares candidates; without it, most take the kept totals."""
     story = Story(CONF)
     scheduler = story.world.scheduler
-    scheduler.plugins.append((Opening("own", 2, lambda switch: True), Own(scheduler.plugins[0][1].args)))
+    if own:
+        scheduler.plugins.append((Opening("own", 2, lambda switch: True), Own(scheduler.plugins[0][1].args)))
     return story
 
 
@@ -87,10 +89,10 @@ def shapes_of_interest(story: Story) -> list[Task]:
 
 
 @examples(16)
-@given(stories)
-def test_kept_columns_stay_right_over_events_and_sessions(events: list[Event]) -> None:
+@given(stories, st.booleans())
+def test_kept_columns_stay_right_over_events_and_sessions(events: list[Event], own: bool) -> None:
     with no_faults():
-        story = story_with_own_plugin()
+        story = new_story(own=own)
         session = story.world.open()
         session.close()
         for event in events:
@@ -114,12 +116,12 @@ OPERATIONS = st.lists(
 
 
 @examples(24)
-@given(histories, OPERATIONS, st.booleans())
+@given(histories, OPERATIONS, st.booleans(), st.booleans())
 def test_kept_columns_stay_right_after_every_placement_and_its_undoing(
-    events: list[Event], operations: list[Event], commits: bool
+    events: list[Event], operations: list[Event], commits: bool, own: bool
 ) -> None:
     with no_faults():
-        story = story_with_own_plugin()
+        story = new_story(own=own)
         for index in range(3):
             story.tell(("node", index, index))
         story.tell_all(events)

@@ -146,7 +146,11 @@ class Model:
         if task is None:
             return
         before = digest(self.world.cache)
-        refusal = getattr(statement, kind)(task, self.nodes[node % len(self.nodes)])
+        where = self.nodes[node % len(self.nodes)]
+        if kind == "allocate":
+            refusal = statement.allocate(task, where)
+        else:
+            refusal = statement.pipeline(task, where, after_eviction=node % 2 == 0)
         assert bool(refusal) == task.name.endswith("3")
         if refusal:
             assert refusal == "not a third one"

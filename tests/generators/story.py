@@ -58,8 +58,8 @@ def _spread(app: str, *, hard: bool) -> list[Obj]:
 
 
 NODE_KINDS: list[Obj] = [
-    {"cpu": 4, "memory": "8Gi", "labels": {ZONE: "a"}},
-    {"cpu": 2, "memory": "4Gi", "labels": {ZONE: "b"}},
+    {"cpu": 4, "memory": "8Gi", "pods": 4, "labels": {ZONE: "a"}},
+    {"cpu": 2, "memory": "4Gi", "pods": 3, "labels": {ZONE: "b"}},
     {"cpu": 8, "memory": "16Gi", "resources": {"nvidia.com/gpu": 2}, "labels": {ZONE: "b", "pool": "gpu"}},
     {"cpu": 4, "pods": 2, "labels": {ZONE: "a"}, "taints": ["dedicated=x:NoSchedule"]},
     {"cpu": 4, "unschedulable": True},

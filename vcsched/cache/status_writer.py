@@ -95,7 +95,7 @@ class StatusWriter:
     def _marked(self, task: Task, wrote: Wrote) -> None:
         if not wrote.ok and wrote.status != 404:
             task.marked = None  # the next session says it again
-            if task.job is not None:
+            if task.job is not None and task.uid in self._cache.picture.tasks:
                 self._cache.accounting.touch(task.job)
 
     def job_status(self, job: Job, status: dict[str, Any]) -> None:
@@ -139,5 +139,5 @@ class StatusWriter:
 
     def _queue_written(self, queue: Queue, wrote: Wrote) -> None:
         self._queue_writes.pop(queue.name, None)
-        if not wrote.ok and queue.name in self._cache.picture.queues:
+        if not wrote.ok and self._cache.picture.queues.get(queue.name) is queue:
             self._cache.picture.touched_queues[queue.name] = queue

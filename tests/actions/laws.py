@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from tests.actions.playing import LiveWorld
 from vcsched.cache.evictor import Evicted
 from vcsched.model import readiness
@@ -59,9 +61,8 @@ class Laws:
             self._promised(job, [e for e in done.evictions if e.beneficiary == job], tasks)
 
     def _lawful(self, number: int, evictions: list[Evicted], tasks: dict[str, Task], before: _Before) -> None:
-        for place, e in enumerate(evictions):
-            victim, job = tasks[e.pod], self._job(e.job)
-            mine = self._job(e.beneficiary)
+        for e in evictions:
+            victim, job, mine = tasks[e.pod], self._job(e.job), self._job(e.beneficiary)
             if victim.namespace == "kube-system" or victim.pod.spec.priority_class_name in CRITICAL:
                 self.fail(f"{e.pod} is critical")
             if not victim.preemptable:
@@ -69,18 +70,16 @@ class Laws:
             if e.reason.startswith("preempt"):
                 self._preempted(e, victim, job, mine)
             else:
-                assert job.queue is not None
-                together = [o for o in evictions[place:] if o.beneficiary == e.beneficiary]
-                first = not any(o.job == e.job and o.beneficiary == e.beneficiary for o in evictions[:place])
-                if first or "gang" not in e.reason:  # the first of a gang decides for all
-                    self._over(
-                        e, victim, [tasks[o.pod] for o in together if self._job(o.job).queue is job.queue], before
-                    )
-                self._reclaimed(e, job, mine)
+                self._reclaimed(job, mine)
             self._whole(e, before)
         for beneficiary in {e.beneficiary for e in evictions}:
-            uids = {tasks[e.pod].uid for e in evictions if e.beneficiary == beneficiary}
-            self.owed.append((number, beneficiary, uids))
+            own = [e for e in evictions if e.beneficiary == beneficiary]
+            self.owed.append((number, beneficiary, {tasks[e.pod].uid for e in own}))
+            reclaimed = [e for e in own if e.reason.startswith("reclaim")]
+            for queue in {self._job(e.job).queue for e in reclaimed}:
+                assert queue is not None
+                lost = [tasks[e.pod] for e in reclaimed if self._job(e.job).queue is queue]
+                self._beyond_share(queue.name, _units(lost, {e.job for e in own if "gang" in e.reason}), before)
 
     def _job(self, key: str) -> Job:
         return self.world.cache.picture.jobs[key]
@@ -91,7 +90,7 @@ class Laws:
         if job is not mine and job.priority >= mine.priority:
             self.fail(f"{e.pod} is no lower than {e.beneficiary}")
 
-    def _reclaimed(self, e: Evicted, job: Job, mine: Job) -> None:
+    def _reclaimed(self, job: Job, mine: Job) -> None:
         assert job.queue is not None
         assert mine.queue is not None
         if job.queue is mine.queue or not job.queue.reclaimable:
@@ -100,18 +99,16 @@ class Laws:
             self.fail(f"queue {mine.queue.name} takes back from {job.key}")
         self.won.add((job.queue.name, mine.key))
 
-    def _over(self, e: Evicted, victim: Task, together: list[Task], before: _Before) -> None:
-        """Before this pod went, its queue held more than it deserves of something that the pod asks for."""
-        assert victim.job is not None
-        assert victim.job.queue is not None
-        deserved = before.deserved(victim.job.queue.name)
-        held = dict(self.world.held_at[victim.uid])
-        for task in together:
-            for name, amount in task.request.by_name.items():
-                held[name] = held.get(name, 0.0) + amount
-        asked = {name: amount for name, amount in victim.request.by_name.items() if amount > 0 and name != "pods"}
-        if deserved is not None and not any(held.get(name, 0.0) > deserved.get(name, 0.0) for name in asked):
-            self.fail(f"{e.pod} goes, but queue {victim.job.queue.name} has {held} of {deserved}")
+    def _beyond_share(self, queue: str, units: list[list[Task]], before: _Before) -> None:
+        """In some order, each pod went (or took its gang along) while its queue held more than it deserves of
+        something that the pod asks for."""
+        deserved = before.deserved(queue)
+        if deserved is None:
+            return
+        left = self.world.held_at[units[0][0].uid]
+        if not any(_each_is_over(order, left, deserved) for order in itertools.permutations(units)):
+            names = [task.name for unit in units for task in unit]
+            self.fail(f"{names} go, but queue {queue} has {left} left and deserves {deserved}")
 
     def _whole(self, e: Evicted, before: _Before) -> None:
         job = self.world.cache.picture.jobs[e.job]
@@ -143,6 +140,25 @@ class Laws:
                 self.fail(f"{job} did not get the room that was made for it in session {session}")
             left.append((session, job, uids))
         self.owed = left
+
+
+def _units(lost: list[Task], gangs: set[str]) -> list[list[Task]]:
+    """Pods that went together."""
+    whole = [[task for task in lost if task.job_key == gang] for gang in gangs]
+    return [unit for unit in whole if unit] + [[task] for task in lost if task.job_key not in gangs]
+
+
+def _each_is_over(order: tuple[list[Task], ...], left: dict[str, float], deserved: dict[str, float]) -> bool:
+    """Whether, going back from what was left, the queue was over its share before each unit went."""
+    held = dict(left)
+    for unit in reversed(order):
+        for task in unit:
+            for name, amount in task.request.by_name.items():
+                held[name] = held.get(name, 0.0) + amount
+        asked = {name for task in unit for name, amount in task.request.by_name.items() if amount > 0} - {"pods"}
+        if not any(held.get(name, 0.0) > deserved.get(name, 0.0) for name in asked):
+            return False
+    return True
 
 
 def _uid(world: LiveWorld, key: str) -> str:

@@ -35,7 +35,12 @@ ONE_TIER = """\
 actions: "enqueue, allocate, backfill, preempt, reclaim"
 tiers:
 - plugins:
-  [{name: priority}, {name: gang}, {name: conformance}, {name: proportion}, {name: predicates}, {name: nodeorder}]
+  - name: priority
+  - name: gang
+  - name: conformance
+  - name: proportion
+  - name: predicates
+  - name: nodeorder
 """
 LOOSE = """\
 actions: "allocate, preempt, reclaim, backfill"

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.generators.configurations import CONFIGURATIONS
 from tests.generators.digest import digest
 from tests.generators.effort import examples
 from tests.generators.faults import no_faults
@@ -22,6 +23,7 @@ from tests.generators.portrait import portrait
 from tests.generators.story import Event, Story, histories, stories
 from tests.harness import SessionWorld
 from vcsched.cache.compaction import compact
+from vcsched.cache.handlers.pods import status_of
 from vcsched.cache.verify import verify
 from vcsched.kube.link import Bind
 
@@ -125,6 +127,26 @@ def test_a_job_that_is_skipped_would_fail_again(events: list[Event]) -> None:
     story.tell(("session",))
     assert not skipped.keys() & {write.gang for write in story.writes[before:] if isinstance(write, Bind)}
     assert skipped == {key: picture.jobs[key].phase for key in skipped}
+
+
+@examples(18)
+@given(events=stories)
+@pytest.mark.parametrize("conf", CONFIGURATIONS.values(), ids=CONFIGURATIONS.keys())
+def test_all_that_is_assumed_is_confirmed_or_reverted_once_everything_is_answered(
+    conf: str, events: list[Event]
+) -> None:
+    """Invariant 11."""
+    story = Story(conf)
+    story.tell_all(events)
+    story.settle()
+    picture = story.cache.picture
+    assert story.cache.writes_in_flight == 0
+    assert [task for task in picture.tasks.values() if task.assumed or task.write] == []
+    assert [job for job in picture.jobs.values() if job.status_write] == []
+    for task in picture.tasks.values():
+        assert task.status == status_of(task.pod), task
+    for job in picture.jobs.values():
+        assert job.obj is None or job.phase == job.obj.status.phase, job
 
 
 @examples(18)

@@ -175,7 +175,7 @@ def test_who_is_in_the_way_goes_though_bystanders_are_lower(cluster: Cluster, da
     gang("bystander", 3, 1, "low", {"podAntiAffinity": term("bystander")})
     cluster.submit()
     owner.wait(lambda: runs(cluster, "bystander") == 3)
-    gang("high", 2, 2, "high", {"podAntiAffinity": term("blocker")}, cpu=2)
+    gang("high", 2, 2, "high", {"podAntiAffinity": term("blocker")}, cpu=3)
     cluster.submit()
 
     owner.stays(

@@ -27,7 +27,7 @@ class Evicted(NamedTuple):
     at: float  # unix seconds
     pod: str
     job: str
-    reason: str  # the action's name
+    reason: str  # the action's name, and for a gang that goes whole what became of it
     beneficiary: str  # key of the job it was made for; "" if for none
 
 

@@ -35,15 +35,16 @@ class Compatibility:
         "victimVeto",
         "protective",
         "tier",
-        "An empty answer of priority or conformance is final, so that kube-system pods are never victims; "
-        "tier: the next tier may overrule it.",
+        "Critical pods and those of kube-system are never victims, preempt takes lower priorities only, and reclaim "
+        "leaves a queue what it deserves, whatever the tiers say; tier: the next tier may overrule an empty answer.",
     )
     evict_unchecked: bool = _switch(
         "evictUnchecked",
         False,
         True,
-        "All filters are asked again on the node without the victims before they are evicted; "
-        "true: reclaim and topology-aware preempt do not, and victims may die in vain.",
+        "All filters are asked again on the node without the victims before they are evicted, and their room is kept "
+        "for whom it was made; true: reclaim and topology-aware preempt do not ask, others may take the room, and "
+        "victims may die in vain.",
     )
     reclaim_node_order: Literal["cheapest", "rotating"] = _switch(
         "reclaimNodeOrder",

@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from vcsched.framework.plugin import PERMIT, Plugin
+from vcsched.framework.victims import is_critical
 
 if TYPE_CHECKING:
     from vcsched.framework.session import Session
     from vcsched.model.task import Task
-
-_CRITICAL = frozenset({"system-cluster-critical", "system-node-critical"})
-_SYSTEM_NAMESPACE = "kube-system"
 
 
 class Conformance(Plugin):
@@ -29,8 +27,3 @@ class Conformance(Plugin):
 def not_critical(evictor: Any, candidates: Sequence[Task]) -> tuple[Sequence[Task], int]:
     """The candidates without critical pods and those of the system's namespace, in their order."""
     return [task for task in candidates if not is_critical(task)], PERMIT
-
-
-def is_critical(task: Task) -> bool:
-    """Whether the cluster may break if this pod goes."""
-    return task.namespace == _SYSTEM_NAMESPACE or task.pod.spec.priority_class_name in _CRITICAL

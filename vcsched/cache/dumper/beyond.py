@@ -20,7 +20,7 @@ _SUMS = ("alloc", "requested", "inqueue", "admitted", "running_reserve", "elasti
 
 
 def beyond(cache: SchedulerCache, resources: Resources) -> dict[str, Any]:
-    """Queues, what takes no part and why, what is under way, and why each waiting job waits."""
+    """Queues, what takes no part and why, what is under way, who went for whom, and why each waiting job waits."""
     picture = cache.picture
     refused: dict[str, dict[str, str]] = {}
     for (kind, key), reason in cache.refused.items():
@@ -41,6 +41,10 @@ def beyond(cache: SchedulerCache, resources: Resources) -> dict[str, Any]:
         },
         "Refused": refused,
         "WaitingJobs": {key: _waiting(job) for key, job in picture.attached.items() if not job.is_ready()},
+        "Evictions": [
+            {"At": e.at, "Pod": e.pod, "Job": e.job, "Reason": e.reason, "For": e.beneficiary}
+            for e in cache.evictor.ledger
+        ],
         "WritesInFlight": {
             "Count": cache.writes_in_flight,
             "Tasks": {

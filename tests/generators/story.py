@@ -215,9 +215,13 @@ class Story:
             self.tell(event)
 
     def settle(self) -> None:
-        """The API server answers every write with success, and everything is seen."""
-        self._answers(0)
-        self._shown()
+        """The API server answers every write with success, and everything is seen; also what is written about binds
+        of pods that are gone meanwhile."""
+        for _ in range(3):
+            self._answers(0)
+            self._shown()
+            if not self.cache.writes_in_flight:
+                return
 
     def put(self, obj: Obj) -> None:
         """Somebody creates an object, or lets it take the place of the one that has its name."""

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
+from hypothesis import settings
 
 from tests.harness import SessionWorld
+
+# The gate tries the same situations each time, so that it says something about the change; a developer's runs and
+# `make fuzz` look for new ones.
+settings.register_profile("gate", derandomize=True, deadline=None)
+if os.environ.get("CI"):
+    settings.load_profile("gate")
 
 pytest_plugins = ["tests.cases.reporting"]  # options and summary of the recorded cases
 

@@ -118,7 +118,7 @@ def test_findings_can_be_had_as_data(plugins: Path, output: str, read: object) -
 def test_compatibility_switches_that_are_not_as_usual_are_explained(plugins: Path) -> None:
     result = run(plugins, conf("name: gang") + "compatibility: {roleSkip: true, victimVeto: tier}\n")
     lines = result.output.splitlines()
-    assert lines[0].startswith("<stdin>: compatibility victimVeto tier. An empty answer of priority")
+    assert lines[0].startswith("<stdin>: compatibility victimVeto tier. Critical pods and those of kube-system")
     assert lines[1].startswith("<stdin>: compatibility roleSkip true. A failed pod lets pods of the same shape")
 
 

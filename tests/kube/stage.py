@@ -35,7 +35,6 @@ class Stage:
         self.server = FakeServer()
         self.gate = Gate()
         self.link = Link()
-        self.observed: list[tuple[str, bool]] = []
         self.heard: list[Any] = []
         self._patience = patience
         self._parallel = parallel
@@ -55,7 +54,6 @@ class Stage:
             self.gate,
             parallelism=Parallelism(self._parallel, most=self._parallel),
             patience=self._patience,
-            observe=lambda message, _, ok: self.observed.append((type(message).__name__, ok)),
         )
         self.link.on_send = self.writer.wake
         return self

@@ -1,4 +1,4 @@
-"""The whole I/O thread against a server: from the login to the released lease, through faults."""
+"""The whole I/O side against a server, in a thread and in a process: from the login to the released lease."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ import pytest
 from vcsched.kube.config import Login
 from vcsched.kube.errors import ApiError
 from vcsched.kube.io import IO
+from vcsched.kube.ioprocess import IOProcess
+from vcsched.kube.ioserver import Settings
 from vcsched.kube.lease import LeaseSettings
 from vcsched.kube.link import Bind, Deleted, Link, Refused, Synced, Upsert, Wrote
 from vcsched.kube.objects import Node, Pod, PodGroup, Queue, key_of
@@ -64,16 +67,39 @@ class Session:
         return Bind(no, meta.namespace, meta.name, meta.uid, node, gang="g")
 
 
+Side = IO | IOProcess
+Make = Callable[..., AbstractContextManager[tuple[Side, Session]]]
+PATIENCE = Patience(deadline_s=10.0, pause_s=0.02, pause_most_s=0.1)
+
+
 @contextlib.contextmanager
-def thread(server: ApiServer, **more: Any) -> Iterator[tuple[IO, Session]]:
+def thread(
+    server: ApiServer, lease: LeaseSettings | None = None, on_lost: Callable[[], None] | None = None
+) -> Iterator[tuple[Side, Session]]:
     link = Link()
-    patience = Patience(deadline_s=10.0, pause_s=0.02, pause_most_s=0.1)
-    io = IO(link, Login(server=server.url), ["volcano"], pace=PACE, patience=patience, **more)
+    login = Login(server=server.url)
+    io = IO(link, login, ["volcano"], lease=lease, on_lost=on_lost, pace=PACE, patience=PATIENCE)
     io.start()
     try:
         yield io, Session(link)
     finally:
         io.stop(5.0)
+
+
+@contextlib.contextmanager
+def process(
+    server: ApiServer, lease: LeaseSettings | None = None, on_lost: Callable[[], None] | None = None
+) -> Iterator[tuple[Side, Session]]:
+    settings = Settings("", server.url, ("volcano",), lease=lease, pace=PACE, patience=PATIENCE)
+    io = IOProcess(settings, lambda _: on_lost() if on_lost else None)
+    try:
+        io.start()
+        yield io, Session(io.link)
+    finally:
+        io.stop(5.0)
+
+
+both = pytest.mark.parametrize("make", [thread, process])
 
 
 def world(pods: int = 60) -> World:
@@ -95,8 +121,9 @@ def test_the_login_by_kubeconfig_gives_the_version_and_a_wrong_address_an_error(
     io.stop()
 
 
-def test_pods_are_bound_and_told_although_everything_fails_now_and_then() -> None:
-    with ApiServer(world().objects()) as server, thread(server) as (io, session):
+@both
+def test_pods_are_bound_and_told_although_everything_fails_now_and_then(make: Make) -> None:
+    with ApiServer(world().objects()) as server, make(server) as (io, session):
         io.follow(KINDS)
         session.until(lambda: session.synced == set(KINDS))
         assert len(session.pods()) == 60
@@ -118,13 +145,14 @@ def test_pods_are_bound_and_told_although_everything_fails_now_and_then() -> Non
         assert io.stats().objects["pods"] == 60
 
 
-def test_two_replicas_take_turns_and_the_first_leaves_nothing_behind_its_fence() -> None:
+@both
+def test_two_replicas_take_turns_and_the_first_leaves_nothing_behind_its_fence(make: Make) -> None:
     lost = threading.Event()
     lease = {"namespace": "volcano-system", "duration_s": 0.6, "renew_deadline_s": 0.4, "retry_s": 0.05}
     with (
         ApiServer(world(5).objects()) as server,
-        thread(server, lease=LeaseSettings(identity="a", **lease), on_lost=lost.set) as (first, one),
-        thread(server, lease=LeaseSettings(identity="b", **lease)) as (second, two),
+        make(server, lease=LeaseSettings(identity="a", **lease), on_lost=lost.set) as (first, one),
+        make(server, lease=LeaseSettings(identity="b", **lease)) as (second, two),
     ):
         never = threading.Event()
         assert first.ensure_queue("default", True, never)
@@ -150,10 +178,11 @@ def test_two_replicas_take_turns_and_the_first_leaves_nothing_behind_its_fence()
         two.until(lambda: len(two.pods()) == 5)
 
 
-def test_stopping_writes_what_was_sent_and_releases_the_lease() -> None:
+@both
+def test_stopping_writes_what_was_sent_and_releases_the_lease(make: Make) -> None:
     with ApiServer(world(40).objects()) as server:
         lease = LeaseSettings(namespace="volcano-system", identity="a")
-        with thread(server, lease=lease) as (io, session):
+        with make(server, lease=lease) as (io, session):
             assert io.elect(threading.Event())
             io.follow(KINDS)
             session.until(lambda: len(session.pods()) == 40)
@@ -168,8 +197,9 @@ def test_stopping_writes_what_was_sent_and_releases_the_lease() -> None:
         assert told == ["a became leader", "a stopped leading"]
 
 
-def test_a_server_that_never_answers_does_not_hold_up_the_end() -> None:
-    with ApiServer(world(3).objects()) as server, thread(server) as (io, session):
+@both
+def test_a_server_that_never_answers_does_not_hold_up_the_end(make: Make) -> None:
+    with ApiServer(world(3).objects()) as server, make(server) as (io, session):
         io.follow(KINDS)
         session.until(lambda: len(session.pods()) == 3)
         server.fault(verb="create", resource="pods/binding", action="latency", seconds=60, count=None)

@@ -30,12 +30,16 @@ def is_in_pieces(job: Job) -> bool:
 
 
 class Binder:
-    """Sends binds; `sent` and `failed` count them since start."""
+    """Sends binds; `sent` and `failed` count them since start.
+
+    `times` are, for the metrics, of each bind that went well: how long it took, and how old its pod was by then.
+    """
 
     def __init__(self, cache: SchedulerCache) -> None:
         self._cache = cache
         self.sent = 0
         self.failed = 0
+        self.times: list[tuple[float, float]] = []
 
     def bind(self, task: Task, node: Node, annotations: dict[str, str] | None = None) -> None:
         """Make an Allocated task Binding and send its bind."""
@@ -54,8 +58,7 @@ class Binder:
                 node=node.name,
                 annotations=merged,
                 gang=task.job_key,
-                created=task.created,
-            )  # fmt: skip
+            )
         )
         self.sent += 1
 
@@ -68,8 +71,11 @@ class Binder:
 
     def _ended(self, task: Task, number: int, wrote: Wrote) -> None:
         job = task.job
-        if wrote.ok and job is not None:
-            job.bind_failures = 0
+        if wrote.ok:
+            if wrote.ended:
+                self.times.append((wrote.seconds, wrote.ended - task.created))
+            if job is not None:
+                job.bind_failures = 0
         if wrote.ok or task.write != number or task.status != BINDING:
             return
         self.failed += 1

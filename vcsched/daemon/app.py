@@ -1,7 +1,7 @@
 """The daemon as a process: start order, HTTP servers, signals, exit code (spec 02 §1.5, §2, §4).
 
-The main thread runs a small event loop for signals and HTTP; a second one speaks to the API server
-(`kube.io`); the third decides (`scheduling`). `main` is the whole life of the process.
+The main thread runs a small event loop for signals and HTTP; a second one decides (`scheduling`); a process
+of its own speaks to the API server (`kube.ioprocess`). `main` is the whole life of the process.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from vcsched.daemon.questions import Questions, ask
 from vcsched.daemon.scheduling import FATAL, SchedulingThread
 from vcsched.daemon.setup import gates_of
 from vcsched.framework.registry import PluginLoadError
-from vcsched.kube.config import Login, LoginError
+from vcsched.kube.config import LoginError
 from vcsched.kube.errors import ApiError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SWITCH_INTERVAL_S = 0.0005
-"""How long a thread may keep the interpreter: with Python's 5 ms a busy session starves the I/O thread."""
+"""How long a thread may keep the interpreter: with Python's 5 ms a busy session starves probes and scrapes."""
 
 ANSWER_S = 20.0
 """How long somebody who asks waits for the end of a session."""
@@ -63,13 +63,14 @@ def main(options: Options, verbosity: Verbosity) -> int:
 
 async def _run(options: Options, verbosity: Verbosity) -> int:
     try:
-        login = Login.load(options.kubeconfig, options.master)
-        scheduling = SchedulingThread(options, login)
-        version = scheduling.io.start()
-        gates = gates_of(options, version)
-    except (LoginError, PluginLoadError, FileNotFoundError, ApiError, ValueError) as error:
+        scheduling = SchedulingThread(options)
+    except (PluginLoadError, FileNotFoundError) as error:
         raise StartError(f"cannot start: {error}") from error
-    log.info("API server %s, version %s", login.server, version)
+    try:
+        gates = gates_of(options, scheduling.io.start())
+    except (LoginError, ApiError, ValueError) as error:
+        scheduling.io.stop()
+        raise StartError(f"cannot start: {error}") from error
     loop = asyncio.get_running_loop()
     dumps = Dumps(scheduling.link, options.cache_dump_dir)
 
@@ -100,6 +101,7 @@ async def _serve_all(
     if options.enable_healthz:
         server = await _serve_health(options, scheduling)
         stack.push_async_callback(server.close)
+    verbosity.on_change = scheduling.io.set_log_level
     level = LogLevelSocket(verbosity)
     await level.start()
     stack.push_async_callback(level.stop)

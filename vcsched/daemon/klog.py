@@ -12,6 +12,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
+from collections.abc import Callable
 from typing import TextIO
 
 MOST_VERBOSE = 10
@@ -46,9 +47,13 @@ def _letter(level: int) -> str:
 
 
 class Verbosity:
-    """The level in force of the root logger, which a request may raise for a while."""
+    """The level in force of the root logger, which a request may raise for a while.
+
+    `on_change` is told each new logging level: the I/O process has a log of its own.
+    """
 
     def __init__(self, start: int) -> None:
+        self.on_change: Callable[[int], None] | None = None
         self.start = start
         self.current = start
         self.set(start)
@@ -56,7 +61,10 @@ class Verbosity:
     def set(self, verbosity: int) -> None:
         """Show everything up to V(verbosity) from now on."""
         self.current = verbosity
-        logging.getLogger().setLevel(level_of(verbosity))
+        level = level_of(verbosity)
+        logging.getLogger().setLevel(level)
+        if self.on_change is not None:
+            self.on_change(level)
 
 
 def set_up(verbosity: int, stream: TextIO | None = None) -> Verbosity:

@@ -110,8 +110,12 @@ class Loop:
                 seen(job.namespace, job.name, job.queue_name, job.created)
 
     def _publish(self) -> None:
-        """Series of jobs and queues that went, and how many objects are refused."""
+        """Binds that ended, series of jobs and queues that went, and how many objects are refused."""
         cache, metrics = self._cache, self._scheduler.metrics
+        for took_s, age_s in cache.binder.times:
+            metrics.observe_stage("Bind", took_s)
+            metrics.observe_task("Bound", max(0.0, age_s))
+        cache.binder.times.clear()
         for job in cache.gone_jobs:
             metrics.jobs.gone(job.namespace, job.name)
         for queue in cache.gone_queues:

@@ -20,24 +20,26 @@ from vcsched.daemon.firstlists import wait_for_first_lists
 from vcsched.daemon.inforce import InForce
 from vcsched.daemon.loop import Loop
 from vcsched.daemon.questions import Questions
-from vcsched.daemon.setup import cache_options_of, kinds_of, lease_of, sampling_of
+from vcsched.daemon.setup import cache_options_of, io_settings_of, kinds_of, sampling_of
 from vcsched.framework.findings import ConfigurationError
 from vcsched.framework.metrics import Metrics
 from vcsched.framework.registry import Registry
 from vcsched.framework.scheduler import Scheduler
 from vcsched.kube.errors import ApiError
-from vcsched.kube.io import IO
-from vcsched.kube.link import Bind, Link
+from vcsched.kube.ioprocess import IOProcess
+from vcsched.kube.link import Link
 
 if TYPE_CHECKING:
     from vcsched.daemon.featuregates import FeatureGates
     from vcsched.daemon.flags import Options
-    from vcsched.kube.config import Login
 
 log = logging.getLogger(__name__)
 
 DRAIN_S = 20.0
 """How long the end waits for writes; Kubernetes kills a pod 30 s after asking it to end."""
+
+IO_PROCESS = "vcsched.daemon.ioprocess"
+"""The module that is the I/O process: its log and its garbage collection are the daemon's."""
 
 STALE_SESSIONS_S = 60.0
 """A leader whose last session ended longer ago than this, and its period, is not ready."""
@@ -55,10 +57,8 @@ class SchedulingThread:
     cannot be used.
     """
 
-    def __init__(self, options: Options, login: Login) -> None:
+    def __init__(self, options: Options) -> None:
         self.metrics = Metrics()
-        self.link = Link()
-        self.cache = SchedulerCache(self.link, cache_options_of(options))
         self._options = options
         self._registry = Registry(options.plugins_dir)
         self._in_force = InForce(
@@ -69,20 +69,13 @@ class SchedulingThread:
             strict=options.disable_default_scheduler_config,
         )
         self._in_force.watch()
-        self.io = IO(
-            self.link,
-            login,
-            options.scheduler_name,
-            qps=options.kube_api_qps,
-            burst=options.kube_api_burst,
-            lease=lease_of(options),
-            observe=self._observe_write,
-            on_lost=self._lost_the_lease,
-        )
+        self.io = IOProcess(io_settings_of(options), self._lost_the_io_side, module=IO_PROCESS)
+        self.link: Link = self.io.link
+        self.cache = SchedulerCache(self.link, cache_options_of(options))
         self._stopped = threading.Event()
         self._loop: Loop | None = None
         self._led = False
-        self.lost = False
+        self.lost = ""
 
     # ------------------------------------------------------------------ any thread
 
@@ -103,7 +96,7 @@ class SchedulingThread:
         Were it not, a rolling update would wait for the new pod, which waits for the old one's lease.
         """
         if self.lost:
-            return ["the lease is lost"]
+            return [self.lost]
         if not self._led:
             return []
         loop = self._loop
@@ -123,6 +116,8 @@ class SchedulingThread:
         try:
             return self._run(gates, questions, on_synced)
         except ApiError as error:
+            if self.lost:
+                return FATAL
             log.critical("cannot start: %s", error)
             return 1
         finally:
@@ -166,16 +161,12 @@ class SchedulingThread:
             loop.run()
         return FATAL if self.lost else 0
 
-    # ------------------------------------------------------------------ the I/O thread
+    # ------------------------------------------------------------------ a thread of the I/O side
 
-    def _observe_write(self, message: object, seconds: float, ok: bool) -> None:
-        if isinstance(message, Bind) and ok:
-            self.metrics.observe_stage("Bind", seconds)
-            self.metrics.observe_task("Bound", time.time() - message.created)
-
-    def _lost_the_lease(self) -> None:
-        self.lost = True
-        log.critical("leaderelection lost")
+    def _lost_the_io_side(self, why: str) -> None:
+        """The lease is lost, or the I/O process has ended: nothing that is decided now would be written."""
+        self.lost = why
+        log.critical("%s", why)
         self.stop()
         end = threading.Timer(LOST_GRACE_S, os._exit, (FATAL,))
         end.daemon = True

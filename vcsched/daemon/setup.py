@@ -5,12 +5,14 @@ Pure functions of the options; nothing is started here. Spec 02 §1.2, §8, §9.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 
 from vcsched.cache.options import CacheOptions
 from vcsched.daemon.featuregates import FeatureGates, server_minor
 from vcsched.daemon.flags import Options
 from vcsched.framework.sampling import SamplingFlags
+from vcsched.kube.ioserver import Settings
 from vcsched.kube.lease import LeaseSettings
 from vcsched.kube.objects import (
     Namespace,
@@ -64,6 +66,19 @@ def sampling_of(options: Options) -> SamplingFlags:
     """How many nodes a search is to find."""
     return SamplingFlags(
         options.minimum_feasible_nodes, options.minimum_percentage_nodes_to_find, options.percentage_nodes_to_find
+    )
+
+
+def io_settings_of(options: Options) -> Settings:
+    """What the I/O side is told."""
+    return Settings(
+        kubeconfig=options.kubeconfig,
+        master=options.master,
+        own_names=tuple(options.scheduler_name),
+        qps=options.kube_api_qps,
+        burst=options.kube_api_burst,
+        lease=lease_of(options),
+        log_level=logging.getLogger().level,
     )
 
 

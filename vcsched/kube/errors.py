@@ -21,6 +21,9 @@ class ApiError(Exception):
         self.retry_after_s = retry_after_s
         self.sent = sent
 
+    def __reduce__(self) -> tuple[type[ApiError], tuple[object, ...]]:
+        return ApiError, (self.status, self.reason, self.message, self.retry_after_s, self.sent)
+
     def __str__(self) -> str:
         return f"{self.message} ({self.status} {self.reason})" if self.status else self.message
 

@@ -1,8 +1,9 @@
-"""The I/O thread: everything that speaks to the API server, on one asyncio loop of its own.
+"""The I/O side: everything that speaks to the API server, on one asyncio loop in a thread of its own.
 
 The session thread owns the picture and never waits for a socket; this thread owns the sockets and never
-sees the picture. What passes between them are the values of `link` (DESIGN 3). The methods here are called
-by the daemon's main thread, in the order of spec 02 §2: start, queues, election, follow, and stop.
+sees the picture. What passes between them are the values of `link` (DESIGN 3). In the daemon all of it runs
+in a process of its own (`ioprocess`). The methods here are called from outside the loop, in the order of
+spec 02 §2: start, queues, election, follow, and stop.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ T = TypeVar("T")
 
 _VITAL = (Node, Pod)
 _LOOK_S = 0.05  # how often a wait looks whether it is stopped
+_DELIVERY_S = 1.0  # how long the last results may take to reach the session side
 
 
 @dataclass(frozen=True)
@@ -53,9 +55,8 @@ class Stats:
 class IO:
     """The I/O side of a link.
 
-    Pods are filtered to those of `own_names` and bound ones. `observe(message, seconds, ok)` and `on_lost()`
-    are called in the I/O thread, the one for each finished write, the other when the lease is lost, after
-    the fence went up. What waits for others takes `stopped`, an event that ends the wait.
+    Pods are filtered to those of `own_names` and bound ones. `on_lost()` is called on the loop when the lease
+    is lost, after the fence went up. What waits for others takes `stopped`, an event that ends the wait.
     """
 
     def __init__(
@@ -67,7 +68,6 @@ class IO:
         qps: float = 2000.0,
         burst: int = 2000,
         lease: LeaseSettings | None = None,
-        observe: Callable[[object, float, bool], None] | None = None,
         on_lost: Callable[[], None] | None = None,
         pace: Pace | None = None,
         patience: Patience | None = None,
@@ -77,7 +77,6 @@ class IO:
         self._login = login
         self._own_names = tuple(own_names)
         self._lease = lease
-        self._observe = observe
         self._on_lost = on_lost
         self._pace = pace
         self._patience = patience
@@ -91,7 +90,7 @@ class IO:
         self.loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
         self._thread = threading.Thread(target=self._run_loop, name="io", daemon=True)
 
-    # ---------------------------------------------------------------- called by the main thread
+    # ---------------------------------------------------------------- called from outside the loop
 
     def start(self) -> str:
         """Start the thread and meet the server; returns its version. Raises `ApiError`."""
@@ -176,13 +175,19 @@ class IO:
         known: dict[type[Object], Known[Any]] = {}
         for kind in kinds:
             keep: Callable[[Any], bool] | None = own_or_bound(self._own_names) if kind is Pod else None
-            reflector = Reflector(self._client, kind, self._link.put, keep, vital=kind in _VITAL, pace=self._pace)
+            reflector = Reflector(
+                self._client,
+                kind,
+                self._link.put,
+                keep,
+                vital=kind in _VITAL,
+                pace=self._pace,
+                room=self._link.room,
+            )
             self._reflectors.append(reflector)
             known[kind] = reflector.known
         applier = Applier(self._client, known, self._recorder.record)
-        self._writer = Writer(
-            self._link, applier, self._recorder, self.gate, patience=self._patience, observe=self._observe
-        )
+        self._writer = Writer(self._link, applier, self._recorder, self.gate, patience=self._patience)
         self._link.on_send = self._writer.wake
         if self._election is not None:
             self._recorder.record(self._election.event("became leader"))
@@ -232,6 +237,7 @@ class IO:
         if self._writer is not None:
             await self._writer.stop()
         await self._client.close()
+        await self._link.delivered(_DELIVERY_S)
         return done
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:

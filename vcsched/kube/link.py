@@ -1,8 +1,8 @@
 """The link: the one seam between the I/O thread and the session thread. Only plain values cross it.
 
 The session thread owns the cache; the I/O thread owns sockets. They share no object that either changes
-after it was sent: decoded API objects, numbers, texts. Because nothing else crosses, the I/O side can
-move to a process of its own without a change above this file (DESIGN 3, design-notes D10).
+after it was sent: decoded API objects, numbers, texts. Because nothing else crosses, the I/O side may be
+a process of its own (`farlink`) without a change above this file (DESIGN 3, design-notes D10).
 
 Inbound (`Inbound`) are API events, write results and questions; outbound (`Outbound`) are numbered writes
 and unnumbered events. `drain` and `send` never block.
@@ -13,9 +13,11 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
+
+M = TypeVar("M")
 
 # ---------------------------------------------------------------- to the session thread
 
@@ -50,13 +52,18 @@ class Synced(msgspec.Struct, gc=False):
 
 
 class Wrote(msgspec.Struct, gc=False):
-    """A numbered write ended. `status`: the HTTP status, 0 if none came; `obj`: the object in a 2xx reply."""
+    """A numbered write ended. `status`: the HTTP status, 0 if none came; `obj`: the object in a 2xx reply.
+
+    `seconds` from its first try to its end; `ended` in unix time, 0 where nothing was tried.
+    """
 
     no: int
     ok: bool
     status: int = 0
     reason: str = ""
     obj: Any = None
+    seconds: float = 0.0
+    ended: float = 0.0
 
 
 class Question(msgspec.Struct, gc=False):
@@ -91,7 +98,7 @@ class Condition(msgspec.Struct, frozen=True, gc=False):
     message: str
 
 
-class Bind(msgspec.Struct, gc=False):
+class Bind(msgspec.Struct, gc=False, tag=True, tag_field="message_type"):
     """Bind a pod: POST pods/NAME/binding with the UID as precondition. `annotations` overlay the pod's."""
 
     no: int
@@ -101,10 +108,9 @@ class Bind(msgspec.Struct, gc=False):
     node: str
     annotations: dict[str, str] | None = None
     gang: str = ""  # job key; after a failed bind, unsent binds of a gang below its minimum are held
-    created: float = 0.0  # creation time of the pod, for the latency metrics
 
 
-class Evict(msgspec.Struct, gc=False):
+class Evict(msgspec.Struct, gc=False, tag=True, tag_field="message_type"):
     """Evict a pod: conditions, pod event, then DELETE with UID precondition; NotFound is success."""
 
     no: int
@@ -115,7 +121,7 @@ class Evict(msgspec.Struct, gc=False):
     message: str
 
 
-class PodStatus(msgspec.Struct, gc=False):
+class PodStatus(msgspec.Struct, gc=False, tag=True, tag_field="message_type"):
     """Set pod conditions and the nominated node (None: leave, "": clear)."""
 
     no: int
@@ -126,7 +132,7 @@ class PodStatus(msgspec.Struct, gc=False):
     nominated: str | None = None
 
 
-class PodGroupStatus(msgspec.Struct, gc=False):
+class PodGroupStatus(msgspec.Struct, gc=False, tag=True, tag_field="message_type"):
     """Set the status (camelCase plain values) and our own annotations of a PodGroup; the rest stays."""
 
     no: int
@@ -138,7 +144,7 @@ class PodGroupStatus(msgspec.Struct, gc=False):
     annotations: dict[str, str] | None = None
 
 
-class QueueStatus(msgspec.Struct, gc=False):
+class QueueStatus(msgspec.Struct, gc=False, tag=True, tag_field="message_type"):
     """Set `status.allocated` of a Queue (resource name -> quantity text)."""
 
     no: int
@@ -146,7 +152,7 @@ class QueueStatus(msgspec.Struct, gc=False):
     allocated: dict[str, str]
 
 
-class Event(msgspec.Struct, gc=False):
+class Event(msgspec.Struct, gc=False, tag=True, tag_field="message_type"):
     """Record an Event; unnumbered, aggregated, dropped when the buffer is full (spec 02 §17)."""
 
     about: Reference
@@ -172,13 +178,7 @@ class Link:
     def drain(self) -> list[Inbound]:
         """Everything that has arrived, in order."""
         self._arrived.clear()
-        taken: list[Inbound] = []
-        pop = self._in.popleft
-        try:
-            while True:
-                taken.append(pop())
-        except IndexError:
-            return taken
+        return _taken(self._in)
 
     def send(self, messages: Iterable[Outbound]) -> None:
         """Hand writes to the I/O side."""
@@ -198,12 +198,23 @@ class Link:
         if not self._arrived.is_set():  # setting it takes a lock, and hands the interpreter to who waits
             self._arrived.set()
 
+    async def room(self) -> None:
+        """Wait until the session side has taken in so much that a long list may go on; here it may at once."""
+
+    async def delivered(self, timeout_s: float) -> None:
+        """Wait until what was put has reached the session side, at most so long; here it always has."""
+
     def take(self) -> list[Outbound]:
         """Everything to be written, in order."""
-        taken: list[Outbound] = []
-        pop = self._out.popleft
-        try:
-            while True:
-                taken.append(pop())
-        except IndexError:
-            return taken
+        return _taken(self._out)
+
+
+def _taken(queue: deque[M]) -> list[M]:
+    """Empty a queue that other threads fill."""
+    taken: list[M] = []
+    pop = queue.popleft
+    try:
+        while True:
+            taken.append(pop())
+    except IndexError:
+        return taken

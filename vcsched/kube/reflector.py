@@ -14,7 +14,7 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -90,7 +90,8 @@ class Reflector(Generic[O]):
     """Follows one kind and puts its changes on the link.
 
     `vital` kinds without the right to list them never count as synced, since no decision without them
-    could be right; other kinds are then taken as empty. `lag` says why the first list is not there yet.
+    could be right; other kinds are then taken as empty. `lag` says why the first list is not there yet. A long
+    list waits for `room` after each page.
     """
 
     def __init__(
@@ -102,6 +103,7 @@ class Reflector(Generic[O]):
         *,
         vital: bool = False,
         pace: Pace | None = None,
+        room: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self.kind = kind
         self.known: Known[O] = Known(kind, put, keep)
@@ -109,6 +111,7 @@ class Reflector(Generic[O]):
         self.lag = "first list not finished"
         self._client = client
         self._put = put
+        self._room = room
         self._vital = vital
         self._pace = pace or Pace()
         self._resource = KINDS[kind]
@@ -166,6 +169,8 @@ class Reflector(Generic[O]):
             first = False
             upsert = self.known.upsert
             keys.update([upsert(item)[0] for item in page.items or ()])
+            if self._room is not None:
+                await self._room()
             if not page.metadata.continue_:
                 break
             params["continue"] = page.metadata.continue_

@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,10 +43,7 @@ class Patience:
 
 
 class Writer:
-    """Drains a link's outbound side.
-
-    `observe(message, seconds, ok)` is called for each finished write with the time from its first try.
-    """
+    """Drains a link's outbound side."""
 
     def __init__(
         self,
@@ -57,7 +54,6 @@ class Writer:
         *,
         parallelism: Parallelism | None = None,
         patience: Patience | None = None,
-        observe: Callable[[object, float, bool], None] | None = None,
     ) -> None:
         self.parallelism = parallelism or Parallelism()
         self._link = link
@@ -65,7 +61,6 @@ class Writer:
         self._recorder = recorder
         self._gate = gate
         self._patience = patience or Patience()
-        self._observe = observe
         self._lanes = Lanes()
         self._tasks: set[asyncio.Task[None]] = set()
         self._event_tasks = 0
@@ -249,11 +244,9 @@ class Writer:
         self._report(job, outcome)
 
     def _report(self, job: Job, outcome: Outcome) -> None:
-        if self._observe is not None:
-            spent_s = time.monotonic() - job.began if job.began else 0.0
-            self._observe(job.message, spent_s, outcome.ok)
+        spent_s, ended = (time.monotonic() - job.began, time.time()) if job.began else (0.0, 0.0)
         for number in job.numbers:
-            self._link.put(Wrote(number, outcome.ok, outcome.status, outcome.reason, outcome.obj))
+            self._link.put(Wrote(number, outcome.ok, outcome.status, outcome.reason, outcome.obj, spent_s, ended))
 
     def _mark_quiet(self) -> None:
         if self._lanes.unfinished:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 
 
 def describe() -> dict[str, Any]:
@@ -31,9 +32,8 @@ def load() -> float:
 
 
 def cpu_s(pid: int) -> float:
-    """CPU seconds, user and system, that a process has used so far."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    """CPU seconds, user and system, that a process and its children (the daemon's I/O process) have used so far."""
+    return sum(sum(one.cpu_times()[:2]) for one in family(pid))
 
 
 class CpuLog:
@@ -66,17 +66,20 @@ class CpuLog:
         while not self._stopped.wait(0.05):
             try:
                 self._used.append(cpu_s(self._pid))
-            except OSError:
+            except psutil.NoSuchProcess:
                 return
             self._times.append(time.time())
 
 
 def resident_mb(pid: int) -> float:
-    """Resident memory of a process in MB (10^6 bytes)."""
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) * 1024 / 1e6
-    raise ProcessLookupError(f"process {pid} has no memory left to count")
+    """Resident memory of a process and its children in MB (10^6 bytes)."""
+    return sum(float(one.memory_info().rss) for one in family(pid)) / 1e6
+
+
+def family(pid: int) -> list[psutil.Process]:
+    """A process and all that it has started. Raises `psutil.NoSuchProcess`."""
+    process = psutil.Process(pid)
+    return [process, *process.children(recursive=True)]
 
 
 def _has_gil() -> bool:

@@ -1,4 +1,4 @@
-"""A scheduler in memory: objects go over the link as the I/O thread would put them, sessions run, writes are taken.
+"""A scheduler in memory: objects go over the link as the I/O side would put them, sessions run, writes are taken.
 
 No server and no second thread, so what is timed here is the session thread's work alone. The garbage collector
 runs as in the daemon: between sessions, with the loaded picture frozen.
@@ -26,7 +26,7 @@ _SETTLE_LIMIT = 20
 
 
 def wire(objects: Iterable[Obj]) -> list[Any]:
-    """Objects as the I/O thread decodes them."""
+    """Objects as the I/O side decodes them."""
     return [decode(KIND_OF[obj["kind"]], json.dumps(obj).encode()) for obj in objects]
 
 

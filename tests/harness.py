@@ -33,7 +33,7 @@ KIND_OF = {resource.kind: kind for kind, resource in KINDS.items()}
 
 
 def wire(obj: dict[str, Any]) -> Any:
-    """An object as the I/O thread would decode it."""
+    """An object as the I/O side would decode it."""
     return decode(KIND_OF[obj["kind"]], json.dumps(obj).encode())
 
 

@@ -19,7 +19,7 @@ from vcsched.simulator.world import World
 
 
 class Reception:
-    """A session world whose objects are read as the I/O thread reads them, refusals included."""
+    """A session world whose objects are read as the I/O side reads them, refusals included."""
 
     def __init__(self) -> None:
         self.world = SessionWorld()

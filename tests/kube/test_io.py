@@ -16,7 +16,7 @@ from vcsched.kube.config import Login
 from vcsched.kube.errors import ApiError
 from vcsched.kube.io import IO
 from vcsched.kube.ioprocess import IOProcess
-from vcsched.kube.ioserver import Settings
+from vcsched.kube.ioserver import IOSettings
 from vcsched.kube.lease import LeaseSettings
 from vcsched.kube.link import Bind, Deleted, Link, Refused, Synced, Upsert, Wrote
 from vcsched.kube.objects import Node, Pod, PodGroup, Queue, key_of
@@ -90,7 +90,7 @@ def thread(
 def process(
     server: ApiServer, lease: LeaseSettings | None = None, on_lost: Callable[[], None] | None = None
 ) -> Iterator[tuple[Side, Session]]:
-    settings = Settings("", server.url, ("volcano",), lease=lease, pace=PACE, patience=PATIENCE)
+    settings = IOSettings("", server.url, ("volcano",), lease=lease, pace=PACE, patience=PATIENCE)
     io = IOProcess(settings, lambda _: on_lost() if on_lost else None)
     try:
         io.start()

@@ -122,7 +122,7 @@ class SchedulerCache:
         self._flaw_before = ("", ""), ""
 
     def _refuse_unread(self, message: Refused) -> None:
-        """The I/O thread could not read an object; as a version that it could read stays in force, so does it."""
+        """The I/O side could not read an object; as a version that it could read stays in force, so does it."""
         resource = KINDS[message.kind]
         namespace, _, name = message.key.rpartition("/")
         about = Reference(resource.kind, namespace, name, message.uid, resource.api_version)

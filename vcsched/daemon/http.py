@@ -1,4 +1,4 @@
-"""Small HTTP servers of the daemon, run in the I/O loop (spec 02 §4).
+"""Small HTTP servers of the daemon, run in the main thread (spec 02 §4).
 
 Routes are plain functions from the query to a `Reply`, so that nobody else needs to know the HTTP library.
 What is served where is in `endpoints` and `loglevel`.

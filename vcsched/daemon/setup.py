@@ -12,7 +12,7 @@ from vcsched.cache.options import CacheOptions
 from vcsched.daemon.featuregates import FeatureGates, server_minor
 from vcsched.daemon.flags import Options
 from vcsched.framework.sampling import SamplingFlags
-from vcsched.kube.ioserver import Settings
+from vcsched.kube.ioserver import IOSettings
 from vcsched.kube.lease import LeaseSettings
 from vcsched.kube.objects import (
     Namespace,
@@ -69,9 +69,9 @@ def sampling_of(options: Options) -> SamplingFlags:
     )
 
 
-def io_settings_of(options: Options) -> Settings:
+def io_settings_of(options: Options) -> IOSettings:
     """What the I/O side is told."""
-    return Settings(
+    return IOSettings(
         kubeconfig=options.kubeconfig,
         master=options.master,
         own_names=tuple(options.scheduler_name),

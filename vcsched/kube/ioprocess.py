@@ -21,7 +21,7 @@ from typing import Any
 from vcsched.kube.errors import ApiError
 from vcsched.kube.farlink import SessionEnd
 from vcsched.kube.io import Stats
-from vcsched.kube.ioserver import LOST, Settings
+from vcsched.kube.ioserver import LOST, IOSettings
 from vcsched.kube.objects import Object
 
 _LOOK_S = 0.05  # how often a wait looks whether it is stopped
@@ -38,7 +38,7 @@ class IOProcess:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: IOSettings,
         on_lost: Callable[[str], None] | None = None,
         *,
         module: str = "vcsched.kube.ioserver",

@@ -1,8 +1,9 @@
 """The I/O side as a process: `kube.io` behind two sockets. Started by `ioprocess`, which is its only caller.
 
 Over the control socket come calls as `(number, method, arguments)`, answered by `(number, error, value)`; the
-number 0 is said unasked: the lease is lost. `interrupt` ends the calls that wait, unanswered. When the daemon is gone, however it ended, the fence goes up at
-once and the process ends: nobody would know what it writes.
+number 0 is said unasked: the lease is lost. `interrupt` ends the calls that wait and has no answer. When the
+daemon is gone, however it ended, the fence goes up at once and the process ends: nobody would know what it
+writes.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _RECEIVE_S = 5.0  # how long the last messages of the session side may be under 
 
 
 @dataclass(frozen=True)
-class Settings:
+class IOSettings:
     """What the I/O side is made of; see `io.IO` and `config.Login`."""
 
     kubeconfig: str
@@ -99,7 +100,7 @@ class Server:
 
     # ---------------------------------------------------------------- what is called
 
-    def start(self, settings: Settings) -> str:
+    def start(self, settings: IOSettings) -> str:
         """Log in and meet the server; its version. Raises `LoginError`, `ApiError`."""
         logging.getLogger().setLevel(settings.log_level)
         login = Login.load(settings.kubeconfig, settings.master)

@@ -1,6 +1,6 @@
-"""The link: the one seam between the I/O thread and the session thread. Only plain values cross it.
+"""The link: the one seam between the I/O side and the session thread. Only plain values cross it.
 
-The session thread owns the cache; the I/O thread owns sockets. They share no object that either changes
+The session thread owns the cache; the I/O side owns sockets. They share no object that either changes
 after it was sent: decoded API objects, numbers, texts. Because nothing else crosses, the I/O side may be
 a process of its own (`farlink`) without a change above this file (DESIGN 3, design-notes D10).
 
@@ -76,7 +76,7 @@ class Question(msgspec.Struct, gc=False):
 
 Inbound = Upsert | Deleted | Refused | Synced | Wrote | Question
 
-# ---------------------------------------------------------------- to the I/O thread
+# ---------------------------------------------------------------- to the I/O side
 
 
 class Reference(msgspec.Struct, frozen=True, gc=False):

@@ -1,7 +1,7 @@
 """The shape all wire structs share, the metadata of objects, and label selectors.
 
 A wire struct names only what the scheduler reads; everything else in an object is skipped by the decoder.
-Structs are frozen: the I/O thread keeps the last one it passed on, to tell a real change from a heartbeat,
+Structs are frozen: the I/O side keeps the last one it passed on, to tell a real change from a heartbeat,
 and the session thread keeps the same one, so neither may change it (use `msgspec.structs.replace`).
 
 Names are the snake_case of the API's names, with two abbreviations: `required` and `preferred` stand for

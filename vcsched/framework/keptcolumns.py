@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from vcsched.columns.table import BoolArray, FloatArray, IntArray, cells
 from vcsched.framework.lift import lifted_filter, lifted_score
-from vcsched.framework.memo import NotingNode, RoomMemo
+from vcsched.framework.memo import Footprint, NotingNode, RoomMemo
 from vcsched.framework.plugin import Ask, Nodes, OneNode, OneVerdict, Verdict, reason_number
 from vcsched.framework.points import Filter, Score
 
@@ -138,6 +138,17 @@ class RoomFunctions:
                 column.code_cells[row], column.reason_cells[row] = column.at(ask, one)
             for score in self._odd_scores:
                 score.cells[row] = float(score.vector(ask, one))
+
+    @property
+    def has_odd(self) -> bool:
+        """Whether some function is known to read more than cells."""
+        return bool(self._odd_filters or self._odd_scores)
+
+    def footprint(self, ask: Ask, row: int) -> Footprint | None:
+        """The cells that the functions read; None if some function reads more than cells."""
+        if not self._memo.is_noted:
+            self._note(ask, row)
+        return None if self.has_odd else self._memo.footprint
 
     def _note(self, ask: Ask, row: int) -> None:
         """Find out which functions read nothing but cells, and which cells."""

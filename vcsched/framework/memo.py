@@ -82,23 +82,23 @@ class _NotingCell(Cell):
 class RoomMemo:
     """Answers by the values of the cells that were read. `limit` bounds the memory of odd clusters."""
 
-    __slots__ = ("_cells", "_footprint", "_grown", "answers", "limit")
+    __slots__ = ("_cells", "_grown", "answers", "footprint", "limit")
 
-    def __init__(self, limit: int = 20_000) -> None:
+    def __init__(self, limit: int = 8_000) -> None:
         self.answers: dict[tuple[Any, ...], Any] = {}
         self.limit = limit
-        self._footprint: Footprint | None = None
+        self.footprint: Footprint | None = None
         self._cells: list[Any] = []
         self._grown: tuple[int, int] | None = None
 
     def note(self, read: set[tuple[str, int]]) -> None:
         """Take over what the functions read on their first row."""
-        self._footprint = tuple(sorted(read))
+        self.footprint = tuple(sorted(read))
         self._grown = None
 
     @property
     def is_noted(self) -> bool:
-        return self._footprint is not None
+        return self.footprint is not None
 
     def key(self, world: World, row: int) -> tuple[Any, ...]:
         """The values of the noted cells of a row."""
@@ -106,10 +106,10 @@ class RoomMemo:
         grown = (table.capacity, table.space.width)
         if grown != self._grown:
             self._grown = grown
-            assert self._footprint is not None
+            assert self.footprint is not None
             self._cells = [
                 getattr(table, name + "_cells")[column] if column >= 0 else getattr(table, name + "_cells")
-                for name, column in self._footprint
+                for name, column in self.footprint
             ]
         return tuple([cells[row] for cells in self._cells])
 

@@ -57,12 +57,14 @@ class Pipeline:
         self._states: OrderedDict[Shape, ShapeState] = OrderedDict()
         self._bytes = 0
         self._points = Points()
+        self._plain = False  # nobody may interfere with the choice between the best rows
         self._signature: object = None
         self._records: dict[Shape, tuple[int, bool, FitRecord]] = {}
 
     def begin(self, points: Points) -> None:
         """A session begins. Kept columns hold only while the same functions are registered."""
         self._points = points
+        self._plain = not (points.best_node or points.node_map or self._sampling.is_on)
         signature = (points.predicate.filters, points.node_order.scores, points.batch_node_order.scores)
         if signature != self._signature:
             self._signature = signature
@@ -102,11 +104,14 @@ class Pipeline:
 
     def choose(self, ask: Ask, rows: IntArray | None = None) -> Choice | None:
         """The node for a task among all nodes (or `rows`), as allocate chooses; None if none fits."""
+        if rows is None and self._plain:
+            kept = self._states.get(ask.shape)
+            if kept is not None and (best := kept.pick(ask, self._rng.randrange)) >= 0:
+                return Choice(best, True)
         state = self.state(ask)
-        simple = not state.live_filters and not state.needs_candidates and not self._hooks and not self._sampling.is_on
-        if rows is None and simple:
-            if state.idle_count:
-                return Choice(state.best.pick(state.top, self._rng.randrange), True)
+        if rows is None and self._plain and not state.live_filters and not state.needs_candidates:
+            if state.tops.count:
+                return Choice(state.tops.pick(self._rng.randrange), True)
             if not state.future_ok.any():
                 return None
         fits = self._found(state.passing(room=True), rows)
@@ -130,11 +135,6 @@ class Pipeline:
     def scores(self, ask: Ask, rows: IntArray) -> FloatArray:
         """float64[k]: totals of these rows compared among each other (for probes and explain)."""
         return self._totals(ask, self.state(ask), rows)
-
-    @property
-    def _hooks(self) -> bool:
-        points = self._points
-        return bool(points.best_node or points.node_map)
 
     def _best(self, ask: Ask, state: ShapeState, rows: IntArray) -> int | None:
         if len(rows) == 1:

@@ -7,15 +7,17 @@ stays; what reads the candidates or anything else is asked each time.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vcsched.columns.best import NEVER, BestRows
+from vcsched.columns.best import NEVER
 from vcsched.columns.table import BoolArray, FloatArray, IntArray, cells
 from vcsched.framework.keptcolumns import FilterColumn, RoomFunctions, ScoreColumn
 from vcsched.framework.plugin import Ask, Nodes
 from vcsched.framework.points import Filter, Score
+from vcsched.framework.toprows import TopRows
 
 if TYPE_CHECKING:
     from vcsched.cache.picture import Picture
@@ -37,6 +39,7 @@ class ShapeState:
         self._all_scores = scores
         self.n = -1
         self._room_at = self._node_at = 0
+        self._top_at = 0  # the position up to which `tops` is right; columns may be behind it
         self._epoch = -1
         self.filters: list[FilterColumn] = []
         self.live_filters: list[FilterColumn] = []  # read pods or anything
@@ -44,15 +47,15 @@ class ShapeState:
         self.order: list[ScoreColumn] = []  # kept scores, per node
         self.batch: list[ScoreColumn] = []  # kept scores, batch
         self.room = RoomFunctions(picture, [], [])
-        self.best = BestRows()
+        self.tops = TopRows()
         self.versioned: list[ScoreColumn] = []  # kept scores that something else than their row moves, too
         self._stretched: list[ScoreColumn] = []  # read the room of a row, and are normalised over the candidates
         self.live_scores: list[ScoreColumn] = []  # asked on the candidates each time
         self.live_bad: BoolArray | None = None
         self._set_bad(np.zeros(0, dtype=np.bool_))
         self._set_room(self.bad.copy(), self.bad.copy())
-        self._set_totals(np.zeros(0), np.zeros(0))
-        self.idle_count = 0
+        self._set_totals(np.zeros(0))
+        self._picks = False  # the best row can be told without comparing candidates
         self.needs_candidates = False  # some score must be computed on the candidates each time
         self.bytes = 0
         self.changed = 0  # counts changes, so that a frozen fit record knows whether it still holds
@@ -86,8 +89,46 @@ class ShapeState:
             stale = [c for c in self.versioned if c.score.version is not None and c.score.version(ask) != c.version]
             if stale:
                 self._recompute_scores(ask, stale)
+        self._top_at = self._room_at
         if self.live_filters:
             self._ask_live(ask)
+
+    def pick(self, ask: Ask, chance: Callable[[int], int]) -> int:
+        """The row with room now that is best, ties broken by `chance(number of equals)`; only `tops` is brought
+        up to date. -1 where there is none, or where it takes more to tell."""
+        picture = self.picture
+        if (
+            not self._picks
+            or self.n != picture.nodes.n
+            or self._epoch != picture.epoch
+            or self._node_at != picture.node_log.position
+        ):
+            return -1
+        for column in self.versioned:
+            if column.score.version is not None and column.score.version(ask) != column.version:
+                return -1
+        log = picture.room_log
+        end = log.position
+        if self._top_at != end:
+            changed = log.since(self._top_at, REPAIR_LIMIT)
+            if changed is None:
+                return -1
+            tops = self.tops
+            if tops.footprint is None and not self._note(ask, changed[0]):
+                return -1
+            tops.move(picture, changed, self, ask)
+            self._top_at = end
+        return self.tops.pick(chance)
+
+    def _note(self, ask: Ask, row: int) -> bool:
+        """Find out which cells decide the value of a row; False if there is more to it."""
+        read = self.room.footprint(ask, row)
+        if read is None:
+            self._picks = False
+            return False
+        asked = {(name, column) for name in ("idle", "future") for column, _ in self.shape.request.items}
+        self.tops.footprint = tuple(sorted(asked.union(read)))
+        return True
 
     def _build(self, ask: Ask) -> None:
         """From nothing: all rows, all filters and scores that apply to the shape."""
@@ -105,6 +146,7 @@ class ShapeState:
         self.batch = [c for c in kept if c.batch]
         room_filters = [c for c in self._kept_filters if c.filter.reads == "room"]
         self.room = RoomFunctions(picture, room_filters, [c for c in kept if c.score.reads == "room"])
+        self.tops = TopRows()
         self._stretched = [c for c in self.room.scores if c.score.normalise is not None]
         self.versioned = [c for c in kept if c.score.version is not None]
         self.live_scores = [c for c in scores if c.score.reads not in ("node", "room")]
@@ -183,12 +225,18 @@ class ShapeState:
             batch += score.contribution(row)
         total += batch
         self._total_cells[row] = total
-        was = self._top_cells[row]
-        now = total if idle_ok and future_ok and not bad and total == total else NEVER
-        if now != was:
-            self._top_cells[row] = now
-            self.idle_count += (now != NEVER) - (was != NEVER)
-            self.best.change(row, was, now)
+        self.tops.put(row, total if idle_ok and future_ok and not bad and total == total else NEVER)
+
+    def kind(self, row: int) -> tuple[Any, ...]:
+        """What the value of a row depends on beside its room."""
+        refused = any(c.code_cells[row] for c in self._kept_filters if c.filter.reads == "node")
+        scores = [s.contribution(row) for s in (*self.order, *self.batch) if s.score.reads == "node"]
+        return self.picture.nodes.alive_cells[row], refused, *scores
+
+    def value(self, ask: Ask, row: int) -> float:
+        """The total of a row where the task fits what is idle, else NEVER."""
+        self._repair_room(ask, row)
+        return self.tops.cells[row]
 
     def _settle_stretched(self, ask: Ask) -> None:
         """A repaired row may have made raw values equal everywhere, or no longer so."""
@@ -235,12 +283,9 @@ class ShapeState:
         self.idle_ok, self.future_ok = idle_ok, future_ok  # bool[n]: the request fits
         self._idle_ok_cells, self._future_ok_cells = cells(idle_ok), cells(future_ok)
 
-    def _set_totals(self, total: FloatArray, top: FloatArray) -> None:
+    def _set_totals(self, total: FloatArray) -> None:
         self.total = total  # order + batch of kept scores
-        self.top = top  # total where the task fits what is idle, else NEVER
         self._total_cells: memoryview[float] = cells(total)
-        self._top_cells: memoryview[float] = cells(top)
-        self.best.stale = True
 
     def _fold_room(self) -> None:
         nodes, n = self.picture.nodes, self.n
@@ -268,8 +313,10 @@ class ShapeState:
         )
         total = order + batch
         candidates = self.idle_ok & self.future_ok & ~self.bad & ~np.isnan(total)
-        self._set_totals(total, np.where(candidates, total, NEVER))
-        self.idle_count = int(candidates.sum())
+        self._set_totals(total)
+        self.tops.set(np.where(candidates, total, NEVER))
+        moved = self._stretched or any(s.score.reads == "room" for s in self.versioned)
+        self._picks = not (moved or self.live_filters or self.needs_candidates or self.room.has_odd)
 
     # ------------------------------------------------------------------ answers
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from vcsched.cache.tables import JobTable, NodeTable, QueueTable
 from vcsched.columns.intern import InternColumn
+from vcsched.columns.looks import Looks
 from vcsched.columns.rowlog import RowLog
 from vcsched.columns.space import Space
 from vcsched.columns.table import FloatArray
@@ -65,6 +66,7 @@ class Picture:
 
         self.room_log = RowLog()  # rows whose room, pods or view changed
         self.node_log = RowLog()  # rows whose node object changed
+        self.looks = Looks(self.nodes, self.room_log)  # nodes with the same room
         self.epoch = 0  # rows were renumbered
         self.changes = 0  # counts everything that came in from outside and everything committed
 

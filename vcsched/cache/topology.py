@@ -13,7 +13,7 @@ import numpy as np
 from vcsched.columns.counters import Clock, Domains, Numbers
 from vcsched.columns.table import BoolArray
 from vcsched.model.form import Form
-from vcsched.model.node_affinity import NodeRule, evaluate, node_rule
+from vcsched.model.node_affinity import evaluate, rule_of
 from vcsched.model.taints import untolerated
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Topology:
 
     def by_counted_label(self, key: str, form: Form, inclusion: Inclusion) -> Domains:
         """`by_label`, without the rows that `inclusion` leaves out for pods of this form."""
-        asks_affinity = inclusion.honors_affinity and form.compiled(_node_rule).restricts
+        asks_affinity = inclusion.honors_affinity and rule_of(form).restricts
         who = form if asks_affinity or inclusion.honors_taints else None
         name = (key, who, inclusion)
         kept = self._kept(name)
@@ -115,7 +115,7 @@ class Topology:
             mask &= self.by_label(key).of >= 0
         if inclusion.honors_affinity:
             mask = evaluate(
-                form.compiled(_node_rule),
+                rule_of(form),
                 mask,
                 lambda part: picture.label(part.key).select(rows).where(part.accepts),
                 lambda part: picture.attribute(_name).select(rows).where(part.accepts),
@@ -125,10 +125,6 @@ class Topology:
             taints = picture.attribute(_taints).select(rows)
             mask = mask & taints.where(lambda those: untolerated(those or (), tolerations) is None)
         return mask
-
-
-def _node_rule(form: Form) -> NodeRule:
-    return node_rule(form.spec)
 
 
 def _name(node: Node) -> str:

@@ -18,13 +18,14 @@ decides how long the answer is kept:
 A kept answer may depend on the shape and the node, never on the queue or job. What of the pod it reads
 beyond the built-in fields must be in `shape_key`, or pods that differ in it share an answer. Answers are
 kept over sessions while the same functions are registered, so register methods of the plugin or functions
-of the module: a lambda or a partial is a new function each time.
+of the module: a lambda or a partial is a new function each time. What reads the node object and only one
+part of the form says so with `shared_by`, and is asked once for all forms that agree in it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -49,6 +50,20 @@ Reads = Literal["node", "room", "pods", "candidates", "any"]
 
 PERMIT, ABSTAIN, REJECT = 1, 0, -1
 """Votes. One Reject ends the vote with no; a tier with a Permit ends it with yes; abstentions ask on."""
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def shared_by(part: Callable[[Form], Hashable]) -> Callable[[F], F]:
+    """Marks a function that `reads="node"`: of the pod it reads this part of the form alone, and forms that agree
+    in the part share its kept answer. `part` is a function of the module."""
+
+    def mark(function: F) -> F:
+        function.shared_by = part  # type: ignore[attr-defined]
+        return function
+
+    return mark
 
 
 def compare(a: Any, b: Any) -> int:
@@ -155,71 +170,83 @@ class Nodes:
     maths: Maths = ARRAYS
 
     def __init__(self, world: World, rows: Any, k: int) -> None:
-        self.world = world
-        self.table: NodeTable = world.nodes
-        self.rows = rows
+        self._world = world
+        self._table: NodeTable = world.nodes
+        self._rows = rows
         self.k = k
 
+    @property
+    def world(self) -> World:
+        return self._world
+
+    @property
+    def table(self) -> NodeTable:
+        return self._table
+
+    @property
+    def rows(self) -> Any:
+        return self._rows
+
     def _columns(self, array: FloatArray) -> Columns:
-        return Columns(array, self.table.space.index, self.rows, self.k)
+        return Columns(array, self._table.space.index, self._rows, self.k)
 
     @property
     def alloc(self) -> Any:
-        return self._columns(self.table.alloc)
+        return self._columns(self._table.alloc)
 
     @property
     def used(self) -> Any:
-        return self._columns(self.table.used)
+        return self._columns(self._table.used)
 
     @property
     def idle(self) -> Any:
-        return self._columns(self.table.idle)
+        return self._columns(self._table.idle)
 
     @property
     def releasing(self) -> Any:
-        return self._columns(self.table.releasing)
+        return self._columns(self._table.releasing)
 
     @property
     def future(self) -> Any:
-        return self._columns(self.table.future)
+        return self._columns(self._table.future)
 
     @property
     def view_alloc(self) -> Any:
-        return self._columns(self.table.view_alloc)
+        return self._columns(self._table.view_alloc)
 
     @property
     def view_used(self) -> Any:
-        return self._columns(self.table.view_used)
+        return self._columns(self._table.view_used)
 
     @property
     def view_pods(self) -> Any:
         """Number of pods that count on each node."""
-        return self.table.view_pods[self.rows]
+        return self._table.view_pods[self._rows]
 
     @property
     def view_nonzero_cpu(self) -> Any:
-        return self.table.view_nonzero_cpu[self.rows]
+        return self._table.view_nonzero_cpu[self._rows]
 
     @property
     def view_nonzero_memory(self) -> Any:
-        return self.table.view_nonzero_memory[self.rows]
+        return self._table.view_nonzero_memory[self._rows]
 
     # -- attributes of the node object (arrays only)
 
     def label(self, key: str) -> InternView[str | None]:
         """A label: `nodes.label("zone").where(lambda v: v == "a")` is bool[k]; a missing label is None."""
-        return self.world.label(key).select(self.rows)
+        return self._world.label(key).select(self._rows)
 
     def attribute(self, read: Any) -> InternView[Any]:
         """`read(node)` for every row, interned; `read` is a module-level function of the node object."""
-        return self.world.attribute(read).select(self.rows)
+        return self._world.attribute(read).select(self._rows)
 
     def objects(self) -> list[Node | None]:
         """The nodes themselves, in row order; None where a node is gone."""
-        everything = self.world.node_at
-        if isinstance(self.rows, slice):
-            return everything[self.rows]
-        return [everything[row] for row in self.rows]
+        everything = self._world.node_at
+        if isinstance(self._rows, slice):
+            return everything[self._rows]
+        return [everything[row] for row in self._rows]
 
 
 class OneNode(Nodes):
@@ -232,50 +259,50 @@ class OneNode(Nodes):
         self.row = row
 
     def _cell(self, cells: Cells) -> Cell:
-        return Cell(cells, self.table.space.index, self.row)
+        return Cell(cells, self._table.space.index, self.row)
 
     @property
     def alloc(self) -> Any:
-        return self._cell(self.table.alloc_cells)
+        return self._cell(self._table.alloc_cells)
 
     @property
     def used(self) -> Any:
-        return self._cell(self.table.used_cells)
+        return self._cell(self._table.used_cells)
 
     @property
     def idle(self) -> Any:
-        return self._cell(self.table.idle_cells)
+        return self._cell(self._table.idle_cells)
 
     @property
     def releasing(self) -> Any:
-        return self._cell(self.table.releasing_cells)
+        return self._cell(self._table.releasing_cells)
 
     @property
     def future(self) -> Any:
-        return self._cell(self.table.future_cells)
+        return self._cell(self._table.future_cells)
 
     @property
     def view_alloc(self) -> Any:
-        return self._cell(self.table.view_alloc_cells)
+        return self._cell(self._table.view_alloc_cells)
 
     @property
     def view_used(self) -> Any:
-        return self._cell(self.table.view_used_cells)
+        return self._cell(self._table.view_used_cells)
 
     @property
     def view_pods(self) -> Any:
-        return self.table.view_pods_cells[self.row]
+        return self._table.view_pods_cells[self.row]
 
     @property
     def view_nonzero_cpu(self) -> Any:
-        return self.table.view_nonzero_cpu_cells[self.row]
+        return self._table.view_nonzero_cpu_cells[self.row]
 
     @property
     def view_nonzero_memory(self) -> Any:
-        return self.table.view_nonzero_memory_cells[self.row]
+        return self._table.view_nonzero_memory_cells[self.row]
 
     def objects(self) -> list[Node | None]:
-        return [self.world.node_at[self.row]]
+        return [self._world.node_at[self.row]]
 
 
 class Verdict:
@@ -325,5 +352,5 @@ def reason_number(texts: list[str], reason: str) -> int:
 __all__ = [
     "ABSTAIN", "ALLOCATE", "ERROR", "EVICT", "PERMIT", "PIPELINE", "REJECT", "UNRESOLVABLE", "UNSCHEDULABLE",
     "Ask", "Fit", "Form", "Ledger", "Node", "Nodes", "OneNode", "OneVerdict", "Op", "Plugin", "Reads",
-    "Refused", "Shape", "Verdict", "compare",
+    "Refused", "Shape", "Verdict", "compare", "shared_by",
 ]  # fmt: skip

@@ -9,7 +9,7 @@ others still count; a preferred term that cannot be read is an error of the whol
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vcsched.kube.objects import NodeSelectorRequirement, NodeSelectorTerm, PodSpec
 from vcsched.model.selectors import (
@@ -23,6 +23,9 @@ from vcsched.model.selectors import (
     flaw,
     requirement,
 )
+
+if TYPE_CHECKING:
+    from vcsched.model.form import Form
 
 NODE_OPERATORS = (*LABEL_OPERATORS, GREATER, LESS)
 NAME_FIELD = "metadata.name"
@@ -106,6 +109,16 @@ def node_rule(spec: PodSpec) -> NodeRule:
         else:
             preferred.append((weighted.weight, _term(weighted.preference)))
     return NodeRule(selector, terms, tuple(preferred), error, pinned)
+
+
+def rule_of(form: Form) -> NodeRule:
+    """The rule of a form, made once."""
+    rule: NodeRule = form.compiled(_rule)
+    return rule
+
+
+def _rule(form: Form) -> NodeRule:
+    return node_rule(form.spec)
 
 
 def is_empty(term: NodeSelectorTerm) -> bool:

@@ -28,7 +28,11 @@ class Balanced:
     def score(self, ask: Ask, nodes: Nodes) -> Any:
         """0 to 100, times the weight."""
         maths = nodes.maths
-        before, after = balance(ask, nodes, with_pod=False), balance(ask, nodes, with_pod=True)
+        names = (CPU, MEMORY, NVIDIA_GPU) if ask.request.get(NVIDIA_GPU) else (CPU, MEMORY)
+        parts = [_filled(ask, nodes, name) for name in names]
+        has = [has for _, _, has in parts]
+        before = balance(maths, [before for before, _, _ in parts], has)
+        after = balance(maths, [after for _, after, _ in parts], has)
         gain = MAX_SCORE / 2 + after - before
         return (MAX_SCORE / 2 + maths.trunc(gain / 2.0)) * self.weight
 
@@ -39,19 +43,19 @@ def asks_something(ask: Ask) -> bool:
     return any(request.get(name) for name in (CPU, MEMORY, NVIDIA_GPU))
 
 
-def balance(ask: Ask, nodes: Nodes, *, with_pod: bool) -> Any:
+def balance(maths: Maths, filled: list[Any], has: list[Any]) -> Any:
     """How evenly a node is filled, 0 to 100: 100 less the standard deviation of the filled parts.
 
-    A resource that the node does not have counts not at all, nor do GPUs where the pod asks for none.
+    These are of cpu, memory and, where the pod asks for them, GPUs. A resource that the node does not have does
+    not count.
     """
-    maths = nodes.maths
-    cpu, has_cpu = _filled(ask, nodes, CPU, with_pod)
-    memory, has_memory = _filled(ask, nodes, MEMORY, with_pod)
-    of_two = abs((cpu - memory) / 2.0)
+    cpu, memory = filled[:2]
+    has_cpu, has_memory = has[:2]
     both = maths.both(has_cpu, has_memory)
-    if not ask.request.get(NVIDIA_GPU):
-        return _score(maths, maths.where(both, of_two, 0.0))
-    gpu, has_gpu = _filled(ask, nodes, NVIDIA_GPU, with_pod)
+    of_two = maths.where(both, abs((cpu - memory) / 2.0), 0.0)
+    if len(filled) == 2:
+        return _score(maths, of_two)
+    gpu, has_gpu = filled[2], has[2]
     mean = (cpu + memory + gpu) / 3.0
     off_cpu, off_memory, off_gpu = cpu - mean, memory - mean, gpu - mean
     of_three = maths.sqrt((off_cpu * off_cpu + off_memory * off_memory + off_gpu * off_gpu) / 3.0)
@@ -60,14 +64,15 @@ def balance(ask: Ask, nodes: Nodes, *, with_pod: bool) -> Any:
         of_three,
         maths.where(has_cpu, abs((cpu - gpu) / 2.0), maths.where(has_memory, abs((memory - gpu) / 2.0), 0.0)),
     )
-    return _score(maths, maths.where(has_gpu, with_gpu, maths.where(both, of_two, 0.0)))
+    return _score(maths, maths.where(has_gpu, with_gpu, of_two))
 
 
-def _filled(ask: Ask, nodes: Nodes, name: str, with_pod: bool) -> tuple[Any, Any]:
-    """The filled part of a resource, at most 1, and whether the node has it."""
-    maths, whole = nodes.maths, nodes.view_alloc[name]
-    used = nodes.view_used[name] + (ask.request.get(name) if with_pod else 0.0)
-    return maths.minimum(maths.div(used, whole), 1.0), whole != 0
+def _filled(ask: Ask, nodes: Nodes, name: str) -> tuple[Any, Any, Any]:
+    """The filled part of a resource without and with the pod, at most 1, and whether the node has it."""
+    maths, whole, used = nodes.maths, nodes.view_alloc[name], nodes.view_used[name]
+    before = maths.minimum(maths.div(used, whole), 1.0)
+    after = maths.minimum(maths.div(used + ask.request.get(name), whole), 1.0)
+    return before, after, whole != 0
 
 
 def _score(maths: Maths, deviation: Any) -> Any:

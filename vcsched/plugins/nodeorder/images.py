@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vcsched.framework.plugin import shared_by
 from vcsched.model.images import locality_score, spread_size, wanted_images
 
 if TYPE_CHECKING:
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
 
 LIMIT = 1000
 """If more nodes than this have changed, all are read anew."""
+
+
+def images_of(form: Form) -> tuple[str, ...]:
+    """The part of a form that this score reads."""
+    return wanted_images(form.spec)
 
 
 class ImageLocality:
@@ -41,9 +47,10 @@ class ImageLocality:
         """Moves when the scores of all nodes may have."""
         return self._version
 
+    @shared_by(images_of)
     def score(self, ask: Ask, nodes: Nodes) -> Any:
         """float64[k]: 0 to 100, times the weight."""
-        wanted = _wanted(ask.form)
+        wanted: tuple[str, ...] = ask.form.compiled(images_of)
         sizes: dict[int, list[int]] = {}
         for name in wanted:
             having = self.having.get(name, {})
@@ -86,12 +93,3 @@ class ImageLocality:
         for image in images:
             for name in image.names:
                 self.having.setdefault(name, {})[row] = image.size_bytes
-
-
-def _wanted(form: Form) -> tuple[str, ...]:
-    wanted: tuple[str, ...] = form.compiled(_images)
-    return wanted
-
-
-def _images(form: Form) -> tuple[str, ...]:
-    return wanted_images(form.spec)

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vcsched.model.node_affinity import NodeRule, evaluate_score, node_rule
+from vcsched.framework.plugin import shared_by
+from vcsched.model.node_affinity import evaluate_score, rule_of
 
 if TYPE_CHECKING:
     from vcsched.columns.table import FloatArray
-    from vcsched.framework.plugin import Ask, Form, Node, Nodes, Plugin
+    from vcsched.framework.plugin import Ask, Node, Nodes, Plugin
     from vcsched.framework.session import Session
     from vcsched.model.selectors import Requirement
 
@@ -28,6 +29,7 @@ class NodeAffinity:
             plugin, vector=self.preference, reads="node", applies=prefers, normalise=self.normalise
         )
 
+    @shared_by(rule_of)
     def preference(self, ask: Ask, nodes: Nodes) -> Any:
         """float64[k]: the weights of the terms that each node meets."""
 
@@ -38,7 +40,7 @@ class NodeAffinity:
             return nodes.attribute(node_name).where(part.accepts)
 
         everything = np.ones(nodes.k, dtype=np.bool_)
-        return evaluate_score(_rule(ask.form), everything, label, name).astype(np.float64)
+        return evaluate_score(rule_of(ask.form), everything, label, name).astype(np.float64)
 
     def normalise(self, ask: Ask, raw: FloatArray) -> FloatArray:
         """100 for the best candidate, and nothing if no candidate meets any."""
@@ -51,17 +53,8 @@ class NodeAffinity:
 
 def prefers(ask: Ask) -> bool:
     """Whether the pod has preferred terms that can be read."""
-    return bool(_rule(ask.form).preferred)
+    return bool(rule_of(ask.form).preferred)
 
 
 def node_name(node: Node) -> str:
     return node.name
-
-
-def _rule(form: Form) -> NodeRule:
-    rule: NodeRule = form.compiled(_compile)
-    return rule
-
-
-def _compile(form: Form) -> NodeRule:
-    return node_rule(form.spec)

@@ -47,10 +47,12 @@ class MostAllocated:
 
 
 def _free_part(maths: Maths, whole: Any, wanted: Any) -> Any:
+    """What stays free of an amount, 0 to 100; 0 where the node has nothing of it."""
     return maths.where(wanted > whole, 0.0, maths.trunc(maths.div((whole - wanted) * MAX_SCORE, whole)))
 
 
 def _used_part(maths: Maths, whole: Any, wanted: Any) -> Any:
+    """What is then used of an amount, 0 to 100; 0 where the node has nothing of it."""
     return maths.trunc(maths.div(maths.minimum(wanted, whole) * MAX_SCORE, whole))
 
 
@@ -60,5 +62,4 @@ def _average(ask: Ask, nodes: Nodes, part: Any) -> Any:
     cpu, memory = alloc[CPU], alloc[MEMORY]
     of_cpu = part(maths, cpu, nodes.view_nonzero_cpu + request.nonzero_cpu)
     of_memory = part(maths, memory, nodes.view_nonzero_memory + request.nonzero_memory)
-    has_cpu, has_memory = maths.where(cpu != 0, 1.0, 0.0), maths.where(memory != 0, 1.0, 0.0)
-    return maths.trunc(maths.div(of_cpu * has_cpu + of_memory * has_memory, has_cpu + has_memory))
+    return maths.trunc(maths.div(of_cpu + of_memory, (cpu != 0) * 1.0 + (memory != 0) * 1.0))

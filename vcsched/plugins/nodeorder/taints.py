@@ -6,15 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vcsched.framework.plugin import shared_by
 from vcsched.model.taints import PREFER_NO_SCHEDULE, count_unpreferred
 
 if TYPE_CHECKING:
     from vcsched.columns.table import FloatArray
-    from vcsched.framework.plugin import Ask, Node, Nodes, Plugin
+    from vcsched.framework.plugin import Ask, Form, Node, Nodes, Plugin
     from vcsched.framework.session import Session
-    from vcsched.kube.objects import Taint
+    from vcsched.kube.objects import Taint, Toleration
 
 MAX_SCORE = 100.0
+
+
+def tolerations_of(form: Form) -> tuple[Toleration, ...]:
+    """The part of a form that this score reads."""
+    return form.spec.tolerations
 
 
 class TaintToleration:
@@ -24,6 +30,7 @@ class TaintToleration:
     def register(self, plugin: Plugin, ssn: Session) -> None:
         ssn.batch_node_order.add(plugin, vector=self.count, reads="node", normalise=self.normalise)
 
+    @shared_by(tolerations_of)
     def count(self, ask: Ask, nodes: Nodes) -> Any:
         """float64[k]: the taints against the pod."""
         tolerations = ask.form.spec.tolerations

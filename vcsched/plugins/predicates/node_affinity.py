@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from vcsched.framework.plugin import Ask, Form, Nodes, Verdict
+from vcsched.framework.plugin import Ask, Form, Nodes, Verdict, shared_by
 from vcsched.model.node import Node
-from vcsched.model.node_affinity import NodeRule, evaluate, node_rule
+from vcsched.model.node_affinity import evaluate, rule_of
 from vcsched.model.selectors import Requirement
 from vcsched.model.status import UNRESOLVABLE
 
@@ -21,6 +21,7 @@ def applies(ask: Ask) -> bool:
     return rule_of(ask.form).restricts
 
 
+@shared_by(rule_of)
 def refuse(ask: Ask, nodes: Nodes, verdict: Verdict) -> None:
     def label(part: Requirement) -> object:
         return nodes.label(part.key).where(part.accepts)
@@ -35,15 +36,6 @@ def refuse(ask: Ask, nodes: Nodes, verdict: Verdict) -> None:
 def problem(form: Form) -> str:
     """Why no node can ever fit, whatever the cluster is like; "" if one could."""
     return CONFLICT if rule_of(form).is_contradictory else ""
-
-
-def rule_of(form: Form) -> NodeRule:
-    rule: NodeRule = form.compiled(_rule)
-    return rule
-
-
-def _rule(form: Form) -> NodeRule:
-    return node_rule(form.spec)
 
 
 def _name(node: Node) -> str:

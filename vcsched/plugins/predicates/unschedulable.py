@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vcsched.framework.plugin import Ask, Form, Nodes, Verdict
+from vcsched.framework.plugin import Ask, Form, Nodes, Verdict, shared_by
 from vcsched.model.node import Node
 from vcsched.model.status import UNRESOLVABLE
 from vcsched.model.taints import tolerates_unschedulable
@@ -15,6 +15,11 @@ def applies(ask: Ask) -> bool:
     return not tolerated
 
 
+def nothing_of(form: Form) -> None:
+    """Whoever is asked gets the same answer."""
+
+
+@shared_by(nothing_of)
 def refuse(ask: Ask, nodes: Nodes, verdict: Verdict) -> None:
     verdict.fail(nodes.attribute(_unschedulable).where(bool), REASON, UNRESOLVABLE)
 

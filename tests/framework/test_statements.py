@@ -265,7 +265,7 @@ def test_a_plan_that_is_refused_half_way_leaves_nothing_behind() -> None:
     assert model.before.standing == {}
 
 
-def test_an_undone_attempt_is_remembered_until_the_session_ends() -> None:
+def test_an_undone_attempt_is_remembered_until_the_job_is_tried_again() -> None:
     model = Model()
     task = next(t for t in model.tasks if t.name == "a-0")
     statement = model.session.statement()
@@ -273,6 +273,9 @@ def test_an_undone_attempt_is_remembered_until_the_session_ends() -> None:
     statement.rollback()
     assert task.attempt == (PIPELINED, model.nodes[1], True)
     model.session.close()
+    assert task.attempt == (PIPELINED, model.nodes[1], True)
+    assert task.job is not None
+    task.job.forget_reasons()
     assert task.attempt is None
 
 

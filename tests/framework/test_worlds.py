@@ -25,6 +25,7 @@ from tests.harness import SessionWorld
 from vcsched.cache.compaction import compact
 from vcsched.cache.handlers.pods import status_of
 from vcsched.cache.verify import verify
+from vcsched.columns.space import PODS
 from vcsched.kube.link import Bind
 
 KINDS = ("Node", "Pod", "PodGroup", "Queue", "PriorityClass", "Service", "Namespace")
@@ -41,13 +42,24 @@ def told_by_kind(story: Story, kinds: tuple[str, ...]) -> SessionWorld:
     return world
 
 
+def come_to_rest(story: Story) -> None:
+    """Sessions, each write answered and seen, until nothing is written any more."""
+    for _ in range(8):
+        story.settle()
+        before = len(story.writes)
+        story.tell(("session",))
+        if len(story.writes) == before:
+            return
+    pytest.fail(f"still writing: {story.writes[before:]}")
+
+
 @examples(24)
 @given(stories)
 def test_a_restart_from_lists_gives_the_world_that_events_have_kept(events: list[Event]) -> None:
     with no_faults():
         story = Story()
         story.tell_all(events)
-        story.settle()
+        come_to_rest(story)
         assert portrait(told_by_kind(story, KINDS).cache) == portrait(story.cache)
 
 
@@ -156,19 +168,18 @@ def test_a_world_that_is_left_alone_becomes_quiet(events: list[Event]) -> None:
     with no_faults():
         story = Story()
         story.tell_all(events)
-        for _ in range(8):
-            story.settle()
-            before = len(story.writes)
-            story.tell(("session",))
-            if len(story.writes) == before:
-                break
-        else:
-            pytest.fail(f"still writing: {story.writes[before:]}")
-        still, log = digest(story.cache), story.cache.picture.room_log.position
+        come_to_rest(story)
+        before = len(story.writes)
+        for job in story.cache.picture.attached.values():
+            assert job.obj is None or job.phase == job.obj.status.phase, job
+        picture = story.cache.picture
+        still, log = digest(story.cache), picture.room_log.position
         story.tell(("session",))
         assert story.writes[before:] == []
         assert digest(story.cache) == still
-        assert story.cache.picture.room_log.position == log
+        # a gang that waits for pods that are leaving, or has pods that ask for nothing, holds its room in each session
+        holds = bool(picture.best_effort) or picture.nodes.releasing[PODS].any()
+        assert picture.room_log.position == log or holds
 
 
 SCRIPT = """

@@ -144,6 +144,7 @@ EVENTS = st.one_of(
     _event("session"),
     _event("session"),
     _event("answers", _kind),
+    _event("processed", _kind),
     st.sampled_from([("shown",), ("kubelet",), ("kubelet",)]),
 )
 """And what the scheduler and the API server do."""
@@ -195,7 +196,8 @@ class Story:
         self.objects = {_name(obj): obj for obj in self.world.objects()}  # what the API server has
         self._make = World()
         self._version = 0
-        self._answered = 0
+        self._done = 0  # so many writes have taken effect
+        self._replies: list[Wrote] = []
         self._unseen: list[tuple[str, Obj]] = []
 
     @property
@@ -279,9 +281,10 @@ class Story:
 
     def _bare_pod(self, index: int, kind: int, owner: int) -> None:
         options = copy.deepcopy(POD_KINDS[kind % len(POD_KINDS)])
-        pod = self._make.pod(f"bare-{index % 3}", **options)
         if owner % 2:
             options.pop("priority_class", None)  # they are made of one template
+        pod = self._make.pod(f"bare-{index % 3}", **options)
+        if owner % 2:
             owner_of = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "rs", "uid": "rs", "controller": True}
             pod["metadata"]["ownerReferences"] = [owner_of]
         self.put(pod)
@@ -394,23 +397,24 @@ class Story:
         self.world.now += 1.0
         self.world.session()
 
-    def _answers(self, kind: int) -> None:
-        """Every write that has not been answered is: with success, or (seldom) with a failure.
-
-        The watch may be faster than the answers.
-        """
-        answers = []
-        for place, write in enumerate(self.writes[self._answered :]):
+    def _processed(self, kind: int) -> None:
+        """The API server does what was written: with success, or (seldom) with a failure. The answers are under way."""
+        new, self._done = self.writes[self._done :], len(self.writes)
+        for place, write in enumerate(new):
             number = getattr(write, "no", 0)
             if number:
                 failure = kind % 10 == 9 and place % 2 == 0
                 status, reason = (500, "boom") if failure else self._effect(write)
-                answers.append(Wrote(number, not reason, status, reason))
-        self._answered = len(self.writes)
+                self._replies.append(Wrote(number, not reason, status, reason))
+
+    def _answers(self, kind: int) -> None:
+        """Every write is done and answered. The watch may be faster than the answers."""
+        self._processed(kind)
         if kind % 2:
             self._shown()
-        for answer in answers:
-            self.cache.link.put(answer)
+        replies, self._replies = self._replies, []
+        for reply in replies:
+            self.cache.link.put(reply)
         self.cache.drain()
 
     def _effect(self, write: Outbound) -> tuple[int, str]:

@@ -79,8 +79,7 @@ class Allocate:
             if ssn.now < job.retry_at:
                 ssn.wake_at(job.retry_at)
                 continue
-            job.fit_errors = {}
-            job.refusal = None
+            job.forget_reasons()
             if not ssn.valid(job) or self._needs_topology(ssn, job):
                 ssn.block(job, self.name)
                 continue

@@ -36,8 +36,10 @@ class Backfill:
         promised = ssn.reopen_best_effort()
         for job in {**ssn.world.best_effort, **promised}.values():
             queue = job.queue
-            for uid in [uid for uid in job.fit_errors if uid in job.pending and job.pending[uid].best_effort]:
-                del job.fit_errors[uid]
+            for task in job.pending.values():
+                if task.best_effort:
+                    job.fit_errors.pop(task.uid, None)
+                    task.attempt = None
             if queue is None or job.pending_phase or not ssn.valid(job):
                 continue
             if not ssn.compat.backfill_closed_queues and not queue.is_open(ssn.compat.stateless_queue_closed):

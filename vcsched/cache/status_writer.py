@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vcsched.kube.keys import JOB_ALLOCATED_HYPERNODE
 from vcsched.kube.link import Condition, Event, PodGroupStatus, PodStatus, QueueStatus, Reference, Wrote
+from vcsched.model import texts
 
 if TYPE_CHECKING:
     from vcsched.cache.cache import SchedulerCache
@@ -57,7 +58,7 @@ class StatusWriter:
         """
         stage, sentence = why
         said = task.marked or _said_by(task)
-        known = said.reason == reason and said.text == text and said.stage in (stage, None)
+        known = said.reason == reason and said.stage in (stage, None) and not texts.is_news(said.text, text)
         if known and (not nominated or nominated == said.nominated):
             return False
         message = f"{text}{DASH}{sentence}" if sentence else text
@@ -105,27 +106,32 @@ class StatusWriter:
         annotations = None
         if job.allocated_hypernode != job.obj.metadata.annotations.get(JOB_ALLOCATED_HYPERNODE, ""):
             annotations = {JOB_ALLOCATED_HYPERNODE: job.allocated_hypernode}
-        job.status_write = number = cache.number(lambda wrote: self._job_written(job, number, wrote))
+        version = job.obj.metadata.resource_version
+        job.status_write = number = cache.number(lambda wrote: self._job_written(job, number, version, wrote))
         cache.send(
             PodGroupStatus(
                 no=number,
                 namespace=job.namespace,
                 name=job.name,
                 uid=job.uid,
-                resource_version=job.obj.metadata.resource_version,
+                resource_version=version,
                 status=status,
                 annotations=annotations,
             )  # fmt: skip
         )
 
-    def _job_written(self, job: Job, number: int, wrote: Wrote) -> None:
+    def _job_written(self, job: Job, number: int, version: str, wrote: Wrote) -> None:
+        """A status is written, or cannot be. Sessions meanwhile may have found more to say and held it back, so
+        the job is looked at again, unless its PodGroup is yet to be shown with what was written."""
         if job.status_write != number:
             return
         job.status_write = 0
-        if job.obj is None or (wrote.ok and wrote.obj is None):
+        if job.obj is None:
             return
         if not wrote.ok:
             job.verdict = None  # said again when the job is looked at next
+        elif wrote.obj is None and job.obj.metadata.resource_version == version:
+            return
         self._cache.accounting.set_phase(job, job.obj.status.phase)
         self._cache.accounting.touch(job)
 

@@ -102,11 +102,12 @@ class Statement:
         return len(self.ops)
 
     def rollback(self, mark: int = 0) -> None:
-        """Take back everything behind the mark, last first; each task remembers what it had been given."""
+        """Take back everything behind the mark, last first; each pending task remembers what it had been given."""
         while len(self.ops) > mark:
             op = self.ops.pop()
-            task = op.task
-            task.attempt = Attempt(task.status, task.node, task.after_eviction)
+            if op.kind != EVICT:
+                task = op.task
+                task.attempt = Attempt(task.status, task.node, task.after_eviction)
             undo(self._ssn, op)
 
     # ------------------------------------------------------------------ composing
@@ -195,6 +196,7 @@ def settle(ssn: Session) -> None:
                     ledger.undo(op, token)
                 accounting.place(task, op.was_status, op.was_node, hidden=op.was_hidden)
                 task.after_eviction = op.was_after_eviction
+                task.attempt = None
                 task.hypernode = ""
                 op.state = UNDONE
             elif op.state == UNDONE and op.kind == EVICT and task.status == RUNNING and op.was_status == BOUND:
@@ -202,7 +204,6 @@ def settle(ssn: Session) -> None:
             elif op.state == COMMITTED and op.kind == EVICT:
                 accounting.place(task, task.status, task.node, hidden=False)
             task.op = None
-            task.attempt = None
     finally:
         accounting.quiet = False
     for ledger in ssn.ledgers.active:

@@ -93,7 +93,7 @@ class Job:
         self.gated_count = 0
         self.releasing_placed = 0  # releasing tasks that are on a node
         self.torn = False  # some of its binds went out and the others did not: to be completed before others start
-        self.fit_errors: dict[str, Any] = {}  # task uid -> framework fit record, this session
+        self.fit_errors: dict[str, Any] = {}  # task uid -> framework fit record, of the last try
         self.refusal: Any = None  # why a queue, a gate or admission holds the job back
         self.invalid: Any = None
         self.verdict: Any = None  # what was last written and said about the job
@@ -194,6 +194,13 @@ class Job:
             if sub.policy in have and (test == "exists" or getattr(sub, test)()):
                 have[sub.policy] += 1
         return all(have[policy] >= minimum for policy, minimum in minimums.items())
+
+    def forget_reasons(self) -> None:
+        """The job is tried anew: why it waited before is no matter."""
+        self.fit_errors = {}
+        self.refusal = None
+        for task in self.pending.values():
+            task.attempt = None
 
     def __repr__(self) -> str:
         return f"Job({self.key})"

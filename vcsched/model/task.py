@@ -39,7 +39,8 @@ class Request:
 
 
 class Attempt(NamedTuple):
-    """What an undone transaction had made of a task; pod conditions are worded from it (spec 01 §2.7)."""
+    """What an undone transaction had made of a task; pod conditions are worded from it (spec 01 §2.7). It stands
+    until the job is tried again: a job that is skipped is so with its old reasons."""
 
     status: int
     node: Node | None

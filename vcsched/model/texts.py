@@ -6,6 +6,7 @@ and is made in `framework.explain`.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from vcsched.model.status import ALLOCATED, NAMES, PENDING, PIPELINED, STATUSES
@@ -54,6 +55,15 @@ def task_reason(task: Task, job: Job) -> TaskReason:
         fit = job.fit_errors.get(task.uid)
         return TaskReason("Unschedulable", fit.text if fit is not None else "", "")
     return TaskReason(NAMES[status], "", "")
+
+
+_PLACE = re.compile(r"(?<= can possibly be assigned to )[^,]*")
+
+
+def is_news(old: str, new: str) -> bool:
+    """Whether a text says something new. Chance decides which of equal nodes would take a pod, so that it would now
+    be another one is no news."""
+    return old != new and _PLACE.sub("", old) != _PLACE.sub("", new)
 
 
 def job_fit_message(job: Job) -> str:

@@ -125,7 +125,7 @@ def _read_anew(cache: SchedulerCache, task: Task, fresh: Task, status: int, *, u
     _remove(cache, task, dropping=False)
     for field in READ:
         setattr(task, field, getattr(fresh, field))
-    task.job, task.subjob, task.tallies, task.match_version = None, None, (), -1
+    task.job, task.subjob, task.tallies, task.match_version, task.attempt = None, None, (), -1, None
     if not unconfirmed:
         task.node_name, task.assumed, task.write = fresh.node_name, False, 0
     _insert(cache, task, status)
@@ -151,6 +151,7 @@ def _same_reports(old: Pod, new: Pod) -> bool:
 def _move(cache: SchedulerCache, task: Task, status: int) -> None:
     """The same pod with another status, node, or a confirmation of what was assumed."""
     task.assumed = False
+    task.attempt = None
     task.write = 0
     _unpark(cache, task)
     node = _node(cache, task, status)

@@ -63,7 +63,7 @@ def _verify_settled(task: Task, who: str) -> None:
     same(who, f"status {status} outside a session", task.status in (ALLOCATED, PIPELINED), False)
     same(who, "hidden outside a session", task.hidden, False)
     same(who, "standing operation outside a session", task.op, None)
-    same(who, "attempt outside a session", task.attempt, None)
+    same(who, f"attempt, with status {status}", task.attempt is not None and task.status != PENDING, False)
     same(who, "after_eviction outside a session", task.after_eviction, False)
     same(who, f"assumed, with status {status}", task.assumed and task.status not in (BINDING, RELEASING), False)
     same(who, "Binding, but not assumed", task.status == BINDING and not task.assumed, False)

@@ -40,10 +40,18 @@ class Binder:
         self.sent = 0
         self.failed = 0
         self.times: list[tuple[float, float]] = []
+        self._gang = ""  # whose bind was sent last
 
     def bind(self, task: Task, node: Node, annotations: dict[str, str] | None = None) -> None:
-        """Make an Allocated task Binding and send its bind."""
+        """Make an Allocated task Binding and send its bind.
+
+        Binds leave gang by gang while the session goes on; a gang's leave together, so that the first one that
+        fails can hold the others back.
+        """
         cache = self._cache
+        if task.job_key != self._gang:
+            self._gang = task.job_key
+            cache.flush_if_many()
         cache.accounting.place(task, BINDING, node)
         task.node_name = node.name
         task.assumed = True

@@ -46,6 +46,8 @@ from vcsched.model.task import Task
 
 log = logging.getLogger(__name__)
 
+_MANY = 64  # messages that are worth being handed over while a session goes on
+
 LOGGED = 100_000  # changed rows that are remembered; who is further behind looks at all rows anyway
 
 
@@ -151,6 +153,11 @@ class SchedulerCache:
         if self._outbox:
             self.link.send(self._outbox)
             self._outbox = []
+
+    def flush_if_many(self) -> None:
+        """For the middle of a session: hand over what waits if that is worth the way."""
+        if len(self._outbox) >= _MANY:
+            self.flush()
 
     def _wrote(self, message: Wrote) -> bool:
         """A write ended. A reply that carries the object is as good as its watch event."""

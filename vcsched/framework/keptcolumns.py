@@ -1,8 +1,9 @@
 """Kept columns: what one filter or one score says about every node for one shape.
 
 A column is computed for all rows at once and repaired for the rows that changed (design-notes §2.4-2.5).
-`RoomFunctions` repairs the row that a placement changed, on floats, and asks nothing twice that it has
-asked before about a row that looked the same.
+What reads room is asked once per look of a row (`everylook`) and laid out by row only when somebody reads or
+repairs rows. `RoomFunctions` repairs the row that a placement changed, on floats, and asks nothing twice that
+it has asked before about a row that looked the same.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from vcsched.columns.looks import Numbers
 from vcsched.columns.table import BoolArray, FloatArray, IntArray, cells
+from vcsched.framework.everylook import EveryLook, NeedsRows
 from vcsched.framework.lift import lifted_filter, lifted_score
 from vcsched.framework.memo import Footprint, NotingNode, RoomMemo
 from vcsched.framework.plugin import Ask, Nodes, OneNode, OneVerdict, Verdict, reason_number
@@ -26,13 +29,14 @@ if TYPE_CHECKING:
 class FilterColumn:
     """The kept answer of one filter for one shape: uint8[n] codes, uint8[n] reason numbers."""
 
-    __slots__ = ("code_cells", "codes", "filter", "reason_cells", "reasons", "texts", "vector", "version")
+    __slots__ = ("by_look", "code_cells", "codes", "filter", "reason_cells", "reasons", "texts", "vector", "version")
 
     def __init__(self, rule: Filter) -> None:
         self.filter = rule
         self.vector: Callable[[Ask, Nodes, Any], None] = rule.vector or lifted_filter(rule.scalar)
         self.texts: list[str] = []
         self.version: Any = None
+        self.by_look = False
         self._set(np.zeros(0, dtype=np.uint8), np.zeros(0, dtype=np.uint8))
 
     def _set(self, codes: npt.NDArray[np.uint8], reasons: npt.NDArray[np.uint8]) -> None:
@@ -44,6 +48,30 @@ class FilterColumn:
         verdict = Verdict(nodes.k, self.texts)
         self.vector(ask, nodes, verdict)
         self._set(verdict.codes, verdict.reasons)
+        self.by_look = False
+
+    def compute_room(self, ask: Ask, looks: EveryLook, nodes: Nodes) -> None:
+        """Ask for every look, or for all rows if it takes more than a look to answer."""
+        try:
+            self.compute(ask, looks)
+            self.by_look = True
+        except NeedsRows:
+            self.compute(ask, nodes)
+
+    def lay_out(self, of: Numbers) -> None:
+        """From looks to rows."""
+        if self.by_look:
+            self.by_look = False
+            self._set(self.codes[of], self.reasons[of])
+
+    def compute_live(self, ask: Ask, nodes: Nodes) -> bool:
+        """Ask for all rows what nothing but its version tells to be as it was; whether it was asked."""
+        version = self.filter.version(ask) if self.filter.version is not None else None
+        if version is not None and version == self.version and len(self.codes) == nodes.k:
+            return False
+        self.compute(ask, nodes)
+        self.version = version
+        return True
 
     def repair(self, ask: Ask, picture: Picture, rows: IntArray) -> None:
         """Ask for some rows, as arrays."""
@@ -61,15 +89,16 @@ class FilterColumn:
 class ScoreColumn:
     """The kept values of one score for one shape: float64[n], raw if the score is normalised."""
 
-    __slots__ = ("batch", "cells", "constant", "score", "values", "vector", "version")
+    __slots__ = ("batch", "by_look", "cells", "constant", "score", "values", "vector", "version")
 
     def __init__(self, rule: Score, batch: bool) -> None:
         self.score = rule
         self.batch = batch
         self.vector: Callable[[Ask, Nodes], Any] = rule.vector or lifted_score(rule.scalar, batch)
         self.set(np.zeros(0))
-        self.constant: float | None = None  # a normalised score whose raw values are all equal: its value
+        self.constant: float | None = None  # what it adds to every node alike, if it is known to
         self.version: Any = None
+        self.by_look = False
 
     def set(self, values: FloatArray) -> None:
         self.values = values
@@ -81,21 +110,75 @@ class ScoreColumn:
         if self.score.version is not None:
             self.version = self.score.version(ask)
         self.set(values if values.shape == (nodes.k,) else np.full(nodes.k, values))
+        self.by_look = False
         self.settle(ask, alive)
 
+    def compute_room(self, ask: Ask, looks: EveryLook, nodes: Nodes, alive: BoolArray) -> None:
+        """Ask for every look, or for all rows if it takes more than a look to answer."""
+        try:
+            self.compute(ask, looks, looks.living)
+            self.by_look = True
+        except NeedsRows:
+            self.compute(ask, nodes, alive)
+
+    def repair(self, ask: Ask, picture: Picture, rows: IntArray) -> None:
+        """Ask for some rows, as arrays."""
+        self.values[rows] = self.vector(ask, Nodes(picture, rows, len(rows)))
+        self.settle(ask, picture.nodes.alive[: picture.nodes.n])
+
+    def lay_out(self, of: Numbers) -> None:
+        """From looks to rows."""
+        if self.by_look:
+            self.by_look = False
+            self.set(self.values[of])
+
+    def is_stale(self, ask: Ask) -> bool:
+        """Whether something that the answer depends on beside the node has moved."""
+        version = self.score.version
+        return version is not None and version(ask) != self.version
+
     def settle(self, ask: Ask, alive: BoolArray) -> None:
-        """A normalised score whose raw values are equal everywhere gives every candidate set the same."""
+        """Find out whether every set of candidates gets the same: so it is where all (raw) values are equal. Scores
+        of room seldom are, and unless they are normalised nothing hangs on it."""
         normalise = self.score.normalise
-        if normalise is None:
+        if normalise is None and self.score.reads == "room":
             return
         raw = self.values[alive]
-        flat = raw.size == 0 or raw.min() == raw.max()
-        self.constant = float(normalise(ask, raw[:1])[0]) if flat and raw.size else (0.0 if flat else None)
+        if not raw.size:
+            self.constant = 0.0
+        elif raw.min() != raw.max():
+            self.constant = None
+        else:
+            self.constant = float(raw[0] if normalise is None else normalise(ask, raw[:1])[0])
+
+    def on_candidates(self, ask: Ask, nodes: Nodes) -> Any:
+        """What it says of these rows, compared among each other: float64[k] or, the same for all, a float. Kept
+        scores are by row and up to date."""
+        rule = self.score
+        if rule.reads in ("node", "room"):
+            if rule.normalise is None:
+                return self.values[nodes.rows]
+            return rule.normalise(ask, self.values[nodes.rows]) if self.constant is None else self.constant
+        if rule.reads == "pods" and rule.version is not None:
+            version, n = rule.version(ask), nodes.table.n
+            if version is None or version != self.version or len(self.values) != n:
+                self.set(np.array(self.vector(ask, Nodes(nodes.world, slice(0, n), n)), dtype=np.float64))
+                self.version = version
+            raw = self.values[nodes.rows]
+        else:
+            raw = np.asarray(self.vector(ask, nodes), dtype=np.float64)
+        return rule.normalise(ask, raw) if rule.normalise is not None else raw
 
     def contribution(self, row: int) -> float:
         """What a kept score adds for one row; a normalised one adds its constant, if it has one."""
         if self.score.normalise is None:
             return self.cells[row]
+        return self.constant or 0.0
+
+    def contributions(self, *, by_look: bool) -> Any:
+        """The same for all looks, or all rows: float64 or, where it is the same for all, a float."""
+        if self.score.normalise is None and self.by_look == by_look:
+            return self.values
         return self.constant or 0.0
 
 
@@ -112,8 +195,25 @@ class RoomFunctions:
         self._odd_filters: list[FilterColumn] = []
         self._odd_scores: list[ScoreColumn] = []
 
+    def ask_all(self, ask: Ask, looks: EveryLook) -> bool:
+        """Bring all columns up to date for all rows. True if all are by look now."""
+        picture, n = self._picture, self._picture.nodes.n
+        rows, alive = Nodes(picture, slice(0, n), n), picture.nodes.alive[:n]
+        for column in self.filters:
+            column.compute_room(ask, looks, rows)
+        for score in self.scores:
+            score.compute_room(ask, looks, rows, alive)
+        return all(c.by_look for c in self.filters) and all(c.by_look for c in self.scores)
+
+    def lay_out(self, of: Numbers) -> None:
+        """From looks to rows; `of` is the look of each row, as it was when looks were asked about."""
+        for column in self.filters:
+            column.lay_out(of)
+        for score in self.scores:
+            score.lay_out(of)
+
     def repair(self, ask: Ask, row: int) -> None:
-        """Bring all columns up to date for one row."""
+        """Bring all columns up to date for one row, if they are by row."""
         memo = self._memo
         if not memo.is_noted:
             self._note(ask, row)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 
 from tests.actions.playing import LiveWorld
-from vcsched.cache.evictor import Evicted
+from vcsched.cache.evictions import Evicted
 from vcsched.model import readiness
 from vcsched.model.job import Job
 from vcsched.model.task import Task

@@ -7,8 +7,9 @@
     assert world.placed("urgent") == 2
 
 After each session every write takes effect and is answered, as the API server, the kubelets and the
-controllers of the pods would do it. A victim leaves `leave_after` sessions after its eviction (None: it
-ignores it) and, with `come_back`, its controller makes a pod of the same name and another uid then.
+controllers of the pods would do it. A victim leaves `leave_after` sessions after its eviction (None: it ignores
+it; not at all, if its name is in `refused`) and, with `come_back`, its controller makes a pod of the same name and
+another uid then.
 """
 
 from __future__ import annotations
@@ -18,12 +19,14 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from tests.harness import SessionWorld
-from vcsched.cache.evictor import Evicted
+from vcsched.cache.evictions import Evicted
 from vcsched.framework.scheduler import Report
 from vcsched.kube.link import Bind, Evict, Outbound, PodGroupStatus, PodStatus, QueueStatus, Wrote
 from vcsched.model.task import Task
 
 Obj = dict[str, Any]
+
+REFUSAL = 'admission webhook "keeper" denied the request'
 
 
 class Round(NamedTuple):
@@ -44,6 +47,7 @@ class LiveWorld(SessionWorld):
         super().__init__(conf, seed=seed)
         self.leave_after = leave_after
         self.come_back = come_back
+        self.refused: set[str] = set()  # names of pods that the API server does not delete
         self.rounds: list[Round] = []
         self.held_at: dict[str, dict[str, float]] = {}  # pod uid -> what its queue was charged without it
         self._leaving: dict[str, int] = {}  # uid -> sessions since the eviction
@@ -70,10 +74,10 @@ class LiveWorld(SessionWorld):
         """As of `SessionWorld`; notes what was done."""
         evictor = self.cache.evictor
         for _ in range(times):
-            before, known = len(self.writes), len(evictor.ledger)
+            before, known = len(self.writes), len(evictor.ledger.latest)
             report = super().session()
             binds = {f"{m.namespace}/{m.name}": m.node for m in self.writes[before:] if isinstance(m, Bind)}
-            self.rounds.append(Round(binds, list(evictor.ledger)[known:]))
+            self.rounds.append(Round(binds, list(evictor.ledger.latest)[known:]))
         return report
 
     def play_until_quiet(self, limit: int = 60, *, check: Callable[[], None] = lambda: None) -> int:
@@ -124,7 +128,12 @@ class LiveWorld(SessionWorld):
         answers = []
         for write in self.writes[self._applied :]:
             number = getattr(write, "no", 0)
-            if number:
+            if not number:
+                continue
+            if isinstance(write, Evict) and write.name in self.refused:
+                self._set_status(write)
+                answers.append(Wrote(number, False, 403, REFUSAL))
+            else:
                 fits = self._effect(write)
                 answers.append(Wrote(number, fits, 200 if fits else 404, "" if fits else "gone"))
         self._applied = len(self.writes)
@@ -132,6 +141,12 @@ class LiveWorld(SessionWorld):
             self.cache.link.put(answer)
         self.cache.drain()
         self._let_go()
+
+    def _set_status(self, write: Evict) -> None:
+        """Conditions come first, and stay when the deletion is refused."""
+        pod = self.get("Pod", write.name, write.namespace)
+        _set_conditions(pod["status"], write)
+        self._show(pod)
 
     def finish(self, pod: str, *, failed: bool = False) -> None:
         """The pod's containers end by themselves."""

@@ -65,6 +65,12 @@ tiers:
 - plugins: [{name: priority}, {name: gang, enablePreemptable: false}, {name: conformance}]
 - plugins: [{name: capacity, enableHierarchy: true}, {name: predicates}, {name: nodeorder}]
 """
+UNWEIGHED = """\
+actions: "enqueue, allocate, reclaim, backfill"
+tiers:
+- plugins: [{name: priority}, {name: gang, enableReclaimable: false}, {name: conformance}]
+- plugins: [{name: drf}, {name: predicates}, {name: nodeorder}]
+"""
 TOPOLOGY_AWARE = (
     SHIPPED
     + """\
@@ -82,6 +88,7 @@ CONFIGURATIONS = {
     "capacity in one tier": CAPACITY_ONE_TIER,
     "tree": TREE,
     "topology-aware": TOPOLOGY_AWARE,
+    "no shares": UNWEIGHED,
 }
 
 

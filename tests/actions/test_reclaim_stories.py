@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.actions.playing import LiveWorld
-from tests.actions.situations import CAPACITY, LOOSE, ONE_TIER, SHIPPED, TREE
+from tests.actions.situations import CAPACITY, LOOSE, ONE_TIER, SHIPPED, TREE, UNWEIGHED
 
 ADMITTING = SHIPPED.replace("  - name: overcommit\n", "")
 
@@ -231,3 +231,36 @@ def test_who_gave_and_for_whom_is_in_the_ledger() -> None:
     (one,) = world.evictions()
     assert (one.job, one.reason, one.beneficiary) == ("default/r", "reclaim", "default/p")
     assert 'volcano_eviction_transactions_total{action="reclaim"} 1.0' in world.scheduler.metrics.exposition().decode()
+
+
+def test_queues_that_nothing_weighs_do_not_reclaim_each_other_in_turn() -> None:
+    world = cluster(UNWEIGHED, cpu=2)
+    for number in (1, 2):
+        world.queue(f"q{number}")
+    world.running("a", on="n-0", pods=2, cpu=1, queue="q1", priority_class="low")
+    world.gang("b", pods=2, cpu=1, queue="q2", priority_class="low", min_resources=None)
+    world.gang("c", pods=2, cpu=1, queue="q1", priority_class="low", min_resources=None)
+
+    world.play(40)
+
+    assert {(each.job, each.beneficiary) for each in world.evictions()} == {("default/a", "default/b")}
+    assert world.placed("b") == 2
+
+
+def test_a_job_that_comes_again_under_its_name_has_won_nothing() -> None:
+    world = cluster(UNWEIGHED, cpu=1, come_back=False)
+    for number in (1, 2):
+        world.queue(f"q{number}")
+    world.running("a", on="n-0", cpu=1, queue="q1", priority_class="low")
+    world.gang("b", cpu=1, queue="q2", priority_class="low", min_resources=None)
+    world.play(5)
+    assert world.placed("b") == 1
+    world.vanish("b-0")
+    world.delete(world.remove("PodGroup", "b"))
+    world._sent = len(world)
+
+    world.running("b", on="n-0", cpu=1, queue="q2", priority_class="low")
+    world.gang("c", cpu=1, queue="q1", priority_class="low", min_resources=None)
+    world.play(5)
+
+    assert [each.beneficiary for each in world.evictions()] == ["default/b", "default/c"]

@@ -12,6 +12,7 @@ from vcsched.cache.dumper.beyond import beyond
 from vcsched.cache.dumper.values import Resources
 from vcsched.framework.freeable import LOOK, Freeable
 from vcsched.framework.points import Registered
+from vcsched.kube.link import Evict
 
 
 def full(nodes: int, conf: str = SHIPPED) -> LiveWorld:
@@ -102,4 +103,50 @@ def test_shuffle_leaves_critical_pods_whoever_names_them() -> None:
     Shuffle().execute(ssn)
     ssn.close()
 
-    assert {each.job for each in world.cache.evictor.ledger} == {"default/low"}
+    assert {each.job for each in world.cache.evictor.ledger.latest} == {"default/low"}
+
+
+# ---------------------------------------------------------------- what people see
+
+
+def test_who_was_promised_room_is_told_so_and_how_many_pods_are_still_in_it() -> None:
+    world = full(1)
+    world.leave_after = 4
+    world.gang("urgent", pods=2, cpu=1, priority_class="high", min_resources=None)
+
+    told = set()
+    for _ in range(4):
+        world.play()
+        told.add(world.why("urgent"))
+
+    assert told == {"room for 2 of 2 is promised; pods that still leave there: 2"}
+    (condition,) = world.get("PodGroup", "urgent")["status"]["conditions"]
+    assert condition["message"].endswith(told.pop())
+
+
+@pytest.mark.parametrize(
+    ("namespace", "whom"), [("default", "for job urgent"), ("elsewhere", "for a job of queue default")]
+)
+def test_a_victim_is_told_why_and_for_whom(namespace: str, whom: str) -> None:
+    world = full(1)
+    world.gang("urgent", pods=1, cpu=1, priority_class="high", min_resources=None, namespace=namespace)
+    world.play(2)
+
+    (evict,) = world.of_type(Evict)
+    (event,) = world.events("Evict")
+
+    assert evict.message == f"Pod is evicted, because of preempt — {whom}"
+    assert (event.about.name, event.message) == ("low", f"preempt — {whom}")
+
+
+def test_evictions_are_counted_by_queue_beneficiary_and_outcome() -> None:
+    world = full(2)
+    world.refused = {"low-0"}
+    world.gang("urgent", pods=4, cpu=1, priority_class="high", min_resources=None)
+    world.play(2)
+
+    text = world.scheduler.metrics.exposition().decode()
+
+    series = 'vcsched_evictions_total{action="preempt",for_queue="default",outcome="%s",queue="default"} %.1f'
+    assert series % ("deleted", 3) in text
+    assert series % ("refused", 1) in text

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vcsched.cache.nominations import promised_node
 from vcsched.framework.promises import nominated_node, takes
 from vcsched.model.status import PENDING
 
@@ -39,7 +40,7 @@ def keep_promises(ssn: Session, work: dict[Job, Work]) -> None:
             return -1 if ssn.queue_less(a.queue, b.queue) else 1
         return -1 if ssn.job_less(a, b) else 1
 
-    promised = [job for job, parts in work.items() if any(_is_nominated(t) for tasks in parts.values() for t in tasks)]
+    promised = [job for job, parts in work.items() if any(promised_node(t) for tasks in parts.values() for t in tasks)]
     for job in sorted(promised, key=cmp_to_key(compare)):
         if ssn.overused(job.queue):
             continue
@@ -72,8 +73,3 @@ def _place(ssn: Session, statement: Statement, task: Task) -> None:
             ssn.observe_placed(job)
     elif choice is not None or takes(ssn, ask, node):
         statement.pipeline(task, node, after_eviction=True)
-
-
-def _is_nominated(task: Task) -> bool:
-    said = task.marked
-    return bool(said.nominated if said is not None else task.pod.status.nominated_node_name)

@@ -13,10 +13,11 @@ from vcsched.actions._committing import Outcome
 from vcsched.actions._memory import Memory, claim, likeness, task_likeness
 from vcsched.actions._waiting import waiting_tasks
 from vcsched.columns.live import LiveQueue
+from vcsched.framework.claims import has_won_from, is_claimed_back
 from vcsched.framework.eviction import make_room
 from vcsched.framework.freeable import Freeable, worth_visiting
 from vcsched.framework.promises import free_node
-from vcsched.framework.victims import Hunt, Test, fit_test, has_room, is_claimed_back, rows_to_try
+from vcsched.framework.victims import Hunt, Test, fit_test, has_room, rows_to_try
 from vcsched.model.status import RUNNING
 
 if TYPE_CHECKING:
@@ -90,7 +91,15 @@ class Reclaim:
             node = free_node(ssn, ask)
             if node is not None:
                 return not parent.pipeline(task, node)
-        hunt = Hunt(ssn, ask, self.name, lambda victim: _may_go(victim, ask), ssn.reclaimable, between_queues=True)
+
+        def wanted(victim: Task) -> bool:
+            if not _may_go(victim, ask):
+                return False
+            assert victim.job is not None
+            assert ask.queue is not None
+            return ssn.compat.evict_unchecked or not has_won_from(ssn, victim.job, ask.queue)
+
+        hunt = Hunt(ssn, ask, self.name, wanted, ssn.reclaimable, between_queues=True)
         rows = rows_to_try(ssn, ask)
         if ssn.compat.reclaim_node_order == "rotating":
             return any(self._on_node(hunt, int(row), parent) is not None for row in rows)
@@ -98,8 +107,9 @@ class Reclaim:
 
     def _on_cheapest_node(self, hunt: Hunt, rows: IntArray, parent: Statement) -> bool:
         """Work out several nodes, best score first, and take the cheapest; one victim of the lowest priority cannot
-        be beaten."""
+        be beaten. Where a gang that goes whole takes its queue below its share comes last."""
         best: Eviction | None = None
+        least: tuple[bool, int, int, int] = (True, 0, 0, 0)
         seen = 0
         for row in worth_visiting(hunt.ask.request, rows, lambda: self._bound(hunt.ssn)):
             trial = hunt.ssn.statement()
@@ -108,9 +118,10 @@ class Reclaim:
             if found is None:
                 continue
             seen += 1
-            if best is None or found.cost < best.cost:
-                best = found
-            if best.cost[:2] <= (1, self._lowest) or seen == ENOUGH_NODES:
+            cost = (found.broken[1] > 0 and hunt.goes_below_share(found.victims), *found.cost)
+            if best is None or cost < least:
+                best, least = found, cost
+            if least[:3] <= (False, 1, self._lowest) or seen == ENOUGH_NODES:
                 break
         return best is not None and self._on_node(hunt, best.node.row, parent) is not None
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vcsched.framework.victims import is_critical
+from vcsched.framework.victims import is_critical, is_refused
 from vcsched.model.status import RUNNING
 
 if TYPE_CHECKING:
@@ -25,6 +25,6 @@ class Shuffle:
         protective = ssn.compat.victim_veto == "protective"
         statement = ssn.statement()
         for task in ssn.victim_tasks(running):
-            if task.status == RUNNING and not (protective and is_critical(task)):
+            if task.status == RUNNING and not (protective and is_critical(task)) and not is_refused(ssn, task):
                 statement.evict(task, self.name)
         statement.commit()

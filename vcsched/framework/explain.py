@@ -10,15 +10,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from vcsched.cache.nominations import promised_node
 from vcsched.cache.status_writer import DASH
 from vcsched.kube.keys import GROUP_NAME
 from vcsched.model import readiness
-from vcsched.model.status import ALLOCATED
+from vcsched.model.status import ALLOCATED, PENDING, PIPELINED, RELEASING
 
 if TYPE_CHECKING:
     from vcsched.framework.scheduler import Scheduler
     from vcsched.framework.session import Session
     from vcsched.model.job import Job
+    from vcsched.model.node import Node
 
 
 class Why(NamedTuple):
@@ -59,6 +61,8 @@ def why(ssn: Session | Scheduler, job: Job) -> Why | None:
     if not job.queue.is_open(ssn.compat.stateless_queue_closed):
         state = job.queue.obj.status.state
         return Why("queue closed", f"queue {job.queue.name} is {state or 'without a state'}; open it")
+    if (promised := _promised(ssn, job)) is not None:
+        return promised
     if job.refusal is not None and (job.pending_phase or not job.fit_errors):
         return Why(*job.refusal)
     have = readiness.valid(job.counts)
@@ -66,10 +70,31 @@ def why(ssn: Session | Scheduler, job: Job) -> Why | None:
         return _incomplete(job, have)
     if job.fit_errors:
         return _does_not_fit(job)
-    promised = job.counts[ALLOCATED] + readiness.waiting(job.counts)
-    if promised:
-        return Why("waits", f"room for {promised} pods is promised and waits to be freed")
     return None
+
+
+def _promised(ssn: Session | Scheduler, job: Job) -> Why | None:
+    """All that the gang lacks is promised, and waits for pods to leave: in a session by its statements, between
+    sessions by nominations."""
+    nodes: list[Node] = []
+    for task in job.tasks.values():
+        node = task.node if task.status == PIPELINED else None
+        if task.status == PENDING and (name := promised_node(task)):
+            node = ssn.cache.picture.nodes_by_name.get(name)
+            node = node if node is not None and _leaving(node) else None
+        if node is not None:
+            nodes.append(node)
+    missing = job.min_available - readiness.ready(job.counts) - readiness.best_effort(job.counts)
+    if not nodes or len(nodes) < missing:
+        return None
+    leaving = sum(_leaving(node) for node in {node.name: node for node in nodes}.values())
+    promised = len(nodes) + job.counts[ALLOCATED]
+    text = f"room for {promised} of {max(promised, job.min_available)} is promised"
+    return Why("waits", f"{text}; pods that still leave there: {leaving}" if leaving else text)
+
+
+def _leaving(node: Node) -> int:
+    return sum(task.status == RELEASING for task in node.tasks.values())
 
 
 def _incomplete(job: Job, have: int) -> Why:

@@ -20,12 +20,16 @@ if TYPE_CHECKING:
 def breaks(task: Task) -> bool:
     """Whether a gang that is whole now would not be without this task; a single pod is no gang."""
     job = task.job
-    if job is None or job.min_available < 2 or not _is_whole(job):
+    if job is None or job.min_available < 2 or not is_whole(job):
         return False
-    counts = job.counts
-    if readiness.ready(counts) + readiness.best_effort(counts) <= job.min_available:
+    if spare(job) <= 0:
         return True
     return _role_needs(job, task) or _groups_need(job, task)
+
+
+def spare(job: Job) -> int:
+    """How many pods a gang that is whole can lose, as far as the job's own minimum goes."""
+    return readiness.ready(job.counts) + readiness.best_effort(job.counts) - job.min_available
 
 
 def others(task: Task) -> list[Task]:
@@ -39,7 +43,8 @@ def loss(task: Task) -> int:
     return readiness.holding(task.job.counts) if task.job is not None and breaks(task) else 1
 
 
-def _is_whole(job: Job) -> bool:
+def is_whole(job: Job) -> bool:
+    """Whether the gang has all its minima."""
     return job.is_ready() and job.roles_ready() and job.groups_reach("is_ready")
 
 

@@ -52,9 +52,9 @@ class Family(Generic[Kind]):
         if self._children.pop(labels, None) is not None:
             self._metric.remove(*labels)
 
-    def drop_first(self, first: str) -> None:
-        """Take away every series whose first label has this value."""
-        for labels in [labels for labels in self._children if labels[0] == first]:
+    def drop_all(self, value: str, position: int = 0) -> None:
+        """Take away every series whose label at this position, by default the first, has this value."""
+        for labels in [labels for labels in self._children if labels[position] == value]:
             self.drop(*labels)
 
 

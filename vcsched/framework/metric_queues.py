@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, get_args
 
-from prometheus_client import CollectorRegistry, Gauge
+from prometheus_client import CollectorRegistry, Counter, Gauge
 
 from vcsched.framework.metric_kinds import Family
 
@@ -35,6 +35,14 @@ class QueueMetrics:
         self._queue_share = Family(self._gauge("queue_share", "Share of a queue", "queue_name"))
         self._queue_weight = Family(self._gauge("queue_weight", "Weight of a queue", "queue_name"))
         self._queue_overused = Family(self._gauge("queue_overused", "1 if overused", "queue_name"))
+        self._evictions = Family(
+            Counter(
+                "vcsched_evictions_total",
+                "Pods of a queue that the API server was asked to delete for another, or the same, queue",
+                ("queue", "for_queue", "action", "outcome"),
+                registry=registry,
+            )
+        )
         for name in ("namespace_share", "namespace_weight", "namespace_weighted_share"):
             self._gauge(name, "Not written; exists for dashboards that name it", "namespace_name")
         self._scalars: dict[str, set[str]] = {}  # queue -> scalar names that any family has shown
@@ -70,11 +78,17 @@ class QueueMetrics:
         """Whether the queue is overused."""
         self._queue_overused.at(queue).set(overused)
 
+    def evicted(self, queue: str, for_queue: str, action: str, deleted: bool) -> None:
+        """A pod of a queue went, or was not let go, for a job of a queue ("" for none)."""
+        self._evictions.at(queue, for_queue, action, "deleted" if deleted else "refused").inc()
+
     def gone(self, queue: str) -> None:
         """The queue was deleted: its series and the memory of its scalars go too."""
         for kind in (self._queue_cpu, self._queue_memory, self._queue_scalar):
             for family in kind.values():
-                family.drop_first(queue)
+                family.drop_all(queue)
         for single in (self._queue_share, self._queue_weight, self._queue_overused):
             single.drop(queue)
+        for position in (0, 1):
+            self._evictions.drop_all(queue, position)
         self._scalars.pop(queue, None)

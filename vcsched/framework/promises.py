@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vcsched.cache.nominations import promised_node
 from vcsched.columns.space import PODS
 from vcsched.framework.victims import has_room
 from vcsched.model.status import RELEASING
@@ -25,9 +26,8 @@ if TYPE_CHECKING:
 
 
 def nominated_node(ssn: Session, task: Task) -> Node | None:
-    """The node that a pending task was promised: as last written, also where the watch has not shown it yet."""
-    said = task.marked
-    name = said.nominated if said is not None else task.pod.status.nominated_node_name
+    """The node that a pending task was promised."""
+    name = promised_node(task)
     return ssn.nodes.get(name) if name else None
 
 

@@ -11,6 +11,7 @@ import random
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from vcsched.cache.evictions import DELETED
 from vcsched.framework.metrics import Metrics
 from vcsched.framework.pipeline import Pipeline
 from vcsched.framework.plugin import Plugin
@@ -128,6 +129,8 @@ class Scheduler:
             ssn.close()
         # jobs that wait for the clock are not asked again before, so an earlier session's wish stands
         self.wake = min((at for at in (self.wake, ssn.wake) if at is not None), default=None)
+        for entry in cache.evictor.ledger.take_ended():
+            self.metrics.queues.evicted(entry.queue, entry.to_queue, entry.action, entry.outcome == DELETED)
         seconds = time.perf_counter() - start
         self.metrics.observe_cycle(seconds)
         return Report(seconds, cache.binder.sent - bound, cache.evictor.sent - evicted)

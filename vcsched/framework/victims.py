@@ -14,6 +14,7 @@ import numpy as np
 
 from vcsched.columns.live import LiveQueue
 from vcsched.framework import gangsense, orders
+from vcsched.framework.claims import SHARES, all_go, share_lets_go
 from vcsched.framework.plugin import ABSTAIN
 from vcsched.framework.shapestate import EPSILON
 from vcsched.model.status import EVICTABLE
@@ -31,9 +32,6 @@ TaskTest = Callable[["Task"], bool]
 Test = Callable[[], bool]
 Unit = list["Task"]  # who goes together: one pod, or a gang whose first member would have broken it
 
-SHARES = frozenset({"proportion", "capacity"})
-"""Plugins that know what a queue deserves; reclaim hears them in whatever tier they stand."""
-
 RECKONING = SHARES | {"drf", "gang"}
 """Plugins whose answer about several victims depends on how many of them have gone before."""
 
@@ -44,6 +42,15 @@ _SYSTEM_NAMESPACE = "kube-system"
 def is_critical(task: Task) -> bool:
     """Whether the cluster may break if this pod goes."""
     return task.namespace == _SYSTEM_NAMESPACE or task.pod.spec.priority_class_name in _CRITICAL
+
+
+def is_refused(ssn: Session, task: Task) -> bool:
+    """Whether the API server would not let this pod go a moment ago; the session that may ask again comes by itself."""
+    until = ssn.cache.evictor.ledger.refused_until(task)
+    if until <= ssn.now:
+        return False
+    ssn.wake_at(until)
+    return True
 
 
 @dataclass(slots=True)
@@ -61,8 +68,10 @@ class Hunt:
     between_queues: bool = False
 
     def allowed(self, node: Node) -> list[Task]:
-        """Tasks of a node that the plugins let go."""
+        """Tasks of a node that the plugins let go. Plugins that reckon see first who would go first."""
         candidates = sorted((t for t in node.tasks.values() if self._is_wanted(t)), key=lambda t: (t.created, t.uid))
+        if not self.ssn.compat.single_pod_victims:
+            candidates = self._sparing(candidates)
         return self.vote(self.ask.task, candidates)
 
     def unit(self, victim: Task) -> Unit:
@@ -81,6 +90,34 @@ class Hunt:
         if len(unit) == 1 or job is None:
             return self.action
         return f"{self.action}: gang {job.key} goes whole, it would fall below its minimum of {job.min_available}"
+
+    def by_loss(self, tasks: Sequence[Task]) -> list[Task]:
+        """Pods that their gangs cannot spare: those whose queue keeps its share without the gang first, then the
+        least important gang, then the one that loses least (design-notes §7 row 26)."""
+        gangs = {task.job_key: task for task in tasks}
+        below = {}
+        if self.between_queues and len(gangs) > 1:
+            below = {key: self.goes_below_share([one, *gangsense.others(one)]) for key, one in gangs.items()}
+        return sorted(tasks, key=lambda task: (below.get(task.job_key, False), _loss(task, self.ask.task)))
+
+    def goes_below_share(self, victims: Sequence[Task]) -> bool:
+        """Whether a queue would hold no more than it deserves before the last of these pods goes."""
+        return not all_go(self.ssn, SHARES, self.ask.task, victims)
+
+    def _sparing(self, tasks: list[Task]) -> list[Task]:
+        """The same tasks; those that their gangs can spare, one after the other, stand before the others."""
+        left: dict[str, int] = {}
+        spared: list[Task] = []
+        needed: list[Task] = []
+        for task in tasks:
+            job = task.job
+            if job is None or job is self.ask.job or job.min_available < 2:
+                spared.append(task)
+                continue
+            left[job.key] = left.get(job.key, gangsense.spare(job)) - 1
+            is_whole = left[job.key] < 0 and gangsense.is_whole(job)
+            (needed if is_whole or gangsense.breaks(task) else spared).append(task)
+        return spared + self.by_loss(needed) if needed else spared
 
     def _may_go_whole(self, gang: Unit) -> bool:
         """Whether every member may go, and all of them together. That its first member is beyond what its queue
@@ -102,7 +139,7 @@ class Hunt:
     def _is_wanted(self, task: Task) -> bool:
         if self.ssn.compat.victim_veto == "protective" and is_critical(task):
             return False
-        return self.wanted(task)
+        return self.wanted(task) and not is_refused(self.ssn, task)
 
     def _is_beyond_share(self, victim: Task) -> bool:
         """Whether its queue, as it stands after the evictions so far, holds more than it deserves."""
@@ -122,25 +159,6 @@ class Hunt:
             if due > 0 and table.charged_cells[column][queue.row] - amount < due - EPSILON:
                 return False
         return True
-
-
-def share_lets_go(ssn: Session, reclaimer: Task, victim: Task) -> bool:
-    """Whether all plugins that know shares, asked about this one victim now, let it go."""
-    for entry in ssn.reclaimable.registered:
-        if entry.plugin in SHARES:
-            victims, vote = entry.function(reclaimer, [victim])
-            if vote != ABSTAIN and not victims:
-                return False
-    return True
-
-
-def is_claimed_back(ssn: Session, reclaimer: Task, victim: Task) -> bool:
-    """Whether the victim's queue could in turn reclaim from the reclaimer, with the room changed hands: then
-    neither has the better claim, and they would go on for ever."""
-    job = victim.job
-    if job is None or not any(entry.plugin in SHARES for entry in ssn.reclaimable.registered):
-        return False
-    return ssn.preemptive(job.queue, [victim]) and share_lets_go(ssn, victim, reclaimer)
 
 
 def _sum(tasks: Sequence[Task]) -> dict[str, float]:
@@ -230,5 +248,4 @@ def in_order(hunt: Hunt, victims: Sequence[Task]) -> Iterator[Task]:
             later.append(victim)
         else:
             yield victim
-    later.sort(key=lambda victim: _loss(victim, task))
-    yield from later
+    yield from hunt.by_loss(later)

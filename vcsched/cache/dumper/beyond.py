@@ -42,9 +42,23 @@ def beyond(cache: SchedulerCache, resources: Resources) -> dict[str, Any]:
         "Refused": refused,
         "WaitingJobs": {key: _waiting(job) for key, job in picture.attached.items() if not job.is_ready()},
         "Evictions": [
-            {"At": e.at, "Pod": e.pod, "Job": e.job, "Reason": e.reason, "For": e.beneficiary}
-            for e in cache.evictor.ledger
+            {
+                "At": e.at,
+                "Pod": e.pod,
+                "Job": e.job,
+                "Queue": e.queue,
+                "Reason": e.reason,
+                "For": e.beneficiary,
+                "ForQueue": e.to_queue,
+                "Outcome": e.outcome,
+            }
+            for e in cache.evictor.ledger.latest
         ],
+        "EvictionsRefused": {
+            r.pod: {"Times": r.times, "NotBefore": r.until, "Reason": r.reason}
+            for uid, r in cache.evictor.ledger.refusals.items()
+            if uid in picture.tasks
+        },
         "WritesInFlight": {
             "Count": cache.writes_in_flight,
             "Tasks": {

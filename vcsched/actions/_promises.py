@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vcsched.cache.nominations import promised_node
-from vcsched.framework.promises import nominated_node, takes
+from vcsched.framework.promises import is_nominated, nominated_node, takes
 from vcsched.model.status import PENDING
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def keep_promises(ssn: Session, work: dict[Job, Work]) -> None:
             return -1 if ssn.queue_less(a.queue, b.queue) else 1
         return -1 if ssn.job_less(a, b) else 1
 
-    promised = [job for job, parts in work.items() if any(promised_node(t) for tasks in parts.values() for t in tasks)]
+    promised = [job for job, parts in work.items() if any(is_nominated(t) for tasks in parts.values() for t in tasks)]
     for job in sorted(promised, key=cmp_to_key(compare)):
         if ssn.overused(job.queue):
             continue

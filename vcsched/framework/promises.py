@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from vcsched.model.task import Task
 
 
+def is_nominated(task: Task) -> bool:
+    """Whether a pending task was promised a node, whatever became of that since."""
+    return bool(promised_node(task))
+
+
 def nominated_node(ssn: Session, task: Task) -> Node | None:
     """The node that a pending task was promised."""
     name = promised_node(task)

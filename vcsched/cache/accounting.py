@@ -8,8 +8,12 @@ it all from the objects.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from vcsched.cache.deltas import Deltas
 from vcsched.kube.keys import QUEUE_ALLOCATION_GATE
 from vcsched.model.status import (
     ALLOCATED,
@@ -25,7 +29,7 @@ from vcsched.model.status import (
 
 if TYPE_CHECKING:
     from vcsched.cache.picture import Picture
-    from vcsched.columns.table import Cells
+    from vcsched.columns.table import Table
     from vcsched.model.job import Job
     from vcsched.model.node import Node
     from vcsched.model.queue import Queue
@@ -38,16 +42,22 @@ ON_NODE[RELEASING] = LEAVES
 ON_NODE[PIPELINED] = PROMISED
 for _status in TERMINATED:
     ON_NODE[_status] = NOTHING
+SIGNS: tuple[dict[str, int], ...] = (
+    {},
+    {"idle": -1, "used": 1, "future": -1},
+    {"idle": -1, "used": 1, "releasing": 1},
+    {"pipelined": 1, "future": -1},
+)
+"""SIGNS[effect]: how often the request counts in which sum of the node."""
 
+# which sums of its job and queue a task counts in, by status
 HOLDS = [status in (ALLOCATED, BINDING, BOUND, RUNNING) for status in range(STATUSES)]
 CHARGED = [holds or status == PIPELINED for status, holds in enumerate(HOLDS)]
 REQUESTED = [holds or status == PENDING for status, holds in enumerate(HOLDS)]
-
-EFFECTS = [
-    [(HOLDS[new] - HOLDS[old], CHARGED[new] - CHARGED[old], REQUESTED[new] - REQUESTED[old]) for new in range(STATUSES)]
-    for old in range(STATUSES)
+COUNTS_IN = [
+    {"alloc": int(HOLDS[status]), "charged": int(CHARGED[status]), "requested": int(REQUESTED[status])}
+    for status in range(STATUSES)
 ]
-"""EFFECTS[old][new]: how a change of status changes (held, charged, requested)."""
 
 
 class Accounting:
@@ -56,79 +66,58 @@ class Accounting:
     def __init__(self, picture: Picture) -> None:
         self.picture = picture
         self.quiet = False  # while a session's leftovers are taken back, nobody needs to look again
+        nodes, jobs, queues = picture.nodes, picture.job_table, picture.queue_table
+        self._on_node = [
+            [Deltas(nodes, _seen(SIGNS[effect], hidden), counts_pods=not hidden) for effect in ON_NODE]
+            for hidden in (False, True)
+        ]
+        """[hidden][status]: what a task on a node adds to it."""
+        self._moves = [[_change(jobs, queues, old, new) for new in COUNTS_IN] for old in COUNTS_IN]
+        """[old][new]: what a change of status adds to a job and its queue; None: nothing."""
+        self._members = [
+            [(Deltas(jobs, {**counts, "total": 1, "gated": gated}), Deltas(queues, counts)) for counts in COUNTS_IN]
+            for gated in (0, 1)
+        ]
+        """[held by gates of others][status]: what a task adds to its job and to that's queue."""
 
     # ------------------------------------------------------------------ tasks
 
     def place(self, task: Task, status: int, node: Node | None, *, hidden: bool = False) -> None:
         """Give a task another status and node. `hidden`: evicted in this session, so out of the view."""
-        old, old_node = task.status, task.node
+        old, old_node, job = task.status, task.node, task.job
         same_room = old_node is node and hidden == task.hidden and ON_NODE[old] == ON_NODE[status]
         if old_node is not None and not same_room:
             self._leave(task, old_node)
-        job = task.job
         if job is not None:
             if old == RELEASING and old_node is not None:
                 job.releasing_placed -= 1
             if status == RELEASING and node is not None:
                 job.releasing_placed += 1
+            if old != status:
+                self._recount(job, task, old, status)
         task.node = node
         task.hidden = hidden
-        if job is not None and old != status:
-            self._recount(job, task, old, status)
         task.status = status
         if node is not None and not same_room:
             self._enter(task, node)
 
     def _leave(self, task: Task, node: Node) -> None:
         del node.tasks[task.uid]
-        self._node_sums(task, node.row, -1.0)
+        picture, row = self.picture, node.row
+        sums = picture.nodes.row(row)
+        np.subtract(sums, self._on_node[task.hidden][task.status][task.request], sums)
+        picture.room_log.rows.append(row)
         if not task.hidden:
-            self._view(task, node.row, -1)
+            picture.counters.removed(task, row)
 
     def _enter(self, task: Task, node: Node) -> None:
         node.tasks[task.uid] = task
-        self._node_sums(task, node.row, 1.0)
+        picture, row = self.picture, node.row
+        sums = picture.nodes.row(row)
+        np.add(sums, self._on_node[task.hidden][task.status][task.request], sums)
+        picture.room_log.rows.append(row)
         if not task.hidden:
-            self._view(task, node.row, 1)
-
-    def _node_sums(self, task: Task, row: int, sign: float) -> None:
-        nodes = self.picture.nodes
-        effect = ON_NODE[task.status]
-        if effect == OCCUPIES:
-            idle, used, future = nodes.idle_cells, nodes.used_cells, nodes.future_cells
-            for column, amount in task.request.items:
-                amount *= sign
-                idle[column][row] -= amount
-                used[column][row] += amount
-                future[column][row] -= amount
-        elif effect == LEAVES:
-            idle, used, releasing = nodes.idle_cells, nodes.used_cells, nodes.releasing_cells
-            for column, amount in task.request.items:
-                amount *= sign
-                idle[column][row] -= amount
-                used[column][row] += amount
-                releasing[column][row] += amount
-        elif effect == PROMISED:
-            pipelined, future = nodes.pipelined_cells, nodes.future_cells
-            for column, amount in task.request.items:
-                amount *= sign
-                pipelined[column][row] += amount
-                future[column][row] -= amount
-        self.picture.room_log.rows.append(row)
-
-    def _view(self, task: Task, row: int, sign: int) -> None:
-        nodes = self.picture.nodes
-        request = task.request
-        used = nodes.view_used_cells
-        for column, amount in request.items:
-            used[column][row] += sign * amount
-        nodes.view_pods_cells[row] += sign
-        nodes.view_nonzero_cpu_cells[row] += sign * request.nonzero_cpu
-        nodes.view_nonzero_memory_cells[row] += sign * request.nonzero_memory
-        if sign > 0:
-            self.picture.counters.placed(task, row)
-        else:
-            self.picture.counters.removed(task, row)
+            picture.counters.placed(task, row)
 
     def _recount(self, job: Job, task: Task, old: int, new: int) -> None:
         """A task of a job changed its status: counts, sums of job and queue, index sets."""
@@ -141,29 +130,15 @@ class Accounting:
         elif new == PENDING:
             job.pending[task.uid] = task
             self._pending(job, task, 1)
-        held, charged, requested = EFFECTS[old][new]
-        if held or charged or requested:
-            jobs, queues, items = self.picture.job_table, self.picture.queue_table, task.request.items
-            if held:
-                self._add(job, items, held, jobs.alloc_cells, queues.alloc_cells)
-            if charged:
-                self._add(job, items, charged, jobs.charged_cells, queues.charged_cells)
-            if requested:
-                self._add(job, items, requested, jobs.requested_cells, queues.requested_cells)
+        move = self._moves[old][new]
+        if move is not None:
+            of_job, of_queue = move
+            sums = self.picture.job_table.row(job.row)
+            np.add(sums, of_job[task.request], sums)
+            if job.queue is not None:
+                sums = self.picture.queue_table.row(job.queue.row)
+                np.add(sums, of_queue[task.request], sums)
         self.touch(job)
-
-    def _add(self, job: Job, items: tuple[tuple[int, float], ...], sign: int, of_job: Cells, of_queue: Cells) -> None:
-        """Add a request, with its sign, to one sum of the job and of its queue."""
-        row, queue = job.row, job.queue
-        if queue is None:
-            for column, amount in items:
-                of_job[column][row] += sign * amount
-            return
-        queue_row = queue.row
-        for column, amount in items:
-            signed = sign * amount
-            of_job[column][row] += signed
-            of_queue[column][queue_row] += signed
 
     def _pending(self, job: Job, task: Task, sign: int) -> None:
         if task.best_effort:
@@ -173,8 +148,10 @@ class Accounting:
                 self.index(job)
         elif not task.gated:
             job.placeable += sign
-            if job.placeable <= 1:
-                self.index(job)
+            if not job.placeable:
+                self.picture.placeable.pop(job.key, None)
+            elif job.placeable == 1 and job.queue is not None:
+                self.picture.placeable[job.key] = job
 
     def add_task(self, task: Task, status: int, node: Node | None) -> None:
         """Bring a new task in. Its job, if it has one, must be set; `task.status` is ignored before."""
@@ -187,7 +164,7 @@ class Accounting:
                 tally[status] += 1
             if task.subjob is not None:
                 task.subjob.tasks[task.uid] = task
-            self._job_sums(job, task, 1.0)
+            self._job_sums(job, task, 1)
             if status == PENDING:
                 job.pending[task.uid] = task
                 self._pending(job, task, 1)
@@ -213,35 +190,21 @@ class Accounting:
                 tally[task.status] -= 1
             if task.subjob is not None:
                 del task.subjob.tasks[task.uid]
-            self._job_sums(job, task, -1.0)
+            self._job_sums(job, task, -1)
             job.fit_errors.pop(task.uid, None)
             self.touch(job)
         task.node = None
 
-    def _job_sums(self, job: Job, task: Task, sign: float) -> None:
-        table, row, status = self.picture.job_table, job.row, task.status
-        queues, queue = self.picture.queue_table, job.queue
-        for column, amount in task.request.items:
-            amount *= sign
-            table.total_cells[column][row] += amount
-            if HOLDS[status]:
-                table.alloc_cells[column][row] += amount
-            if CHARGED[status]:
-                table.charged_cells[column][row] += amount
-            if REQUESTED[status]:
-                table.requested_cells[column][row] += amount
-            if task.gated and task.gates != _QUEUE_GATE_ONLY:
-                table.gated_cells[column][row] += amount
-            if queue is not None:
-                qrow = queue.row
-                if HOLDS[status]:
-                    queues.alloc_cells[column][qrow] += amount
-                if CHARGED[status]:
-                    queues.charged_cells[column][qrow] += amount
-                if REQUESTED[status]:
-                    queues.requested_cells[column][qrow] += amount
+    def _job_sums(self, job: Job, task: Task, sign: int) -> None:
+        of_job, of_queue = self._members[task.gated and task.gates != _QUEUE_GATE_ONLY][task.status]
+        count = np.add if sign > 0 else np.subtract
+        sums = self.picture.job_table.row(job.row)
+        count(sums, of_job[task.request], sums)
+        if job.queue is not None:
+            sums = self.picture.queue_table.row(job.queue.row)
+            count(sums, of_queue[task.request], sums)
         if task.gated:
-            job.gated_count += int(sign)
+            job.gated_count += sign
 
     # ------------------------------------------------------------------ nodes
 
@@ -351,3 +314,12 @@ class Accounting:
 
 CONTRIBUTIONS = ("inqueue", "admitted", "running_reserve", "elastic")
 _QUEUE_GATE_ONLY = (QUEUE_ALLOCATION_GATE,)
+
+
+def _seen(signs: Mapping[str, int], hidden: bool) -> Mapping[str, int]:
+    return signs if hidden else {**signs, "view_used": 1}
+
+
+def _change(jobs: Table, queues: Table, old: Mapping[str, int], new: Mapping[str, int]) -> tuple[Deltas, Deltas] | None:
+    signs = {name: new[name] - old[name] for name in new if new[name] != old[name]}
+    return (Deltas(jobs, signs), Deltas(queues, signs)) if signs else None

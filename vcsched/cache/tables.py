@@ -21,7 +21,7 @@ class NodeTable(Table):
 
     AMOUNTS = ("alloc", "used", "idle", "releasing", "pipelined", "future", "view_alloc", "view_used")
     NUMBERS: ClassVar = {
-        "alive": np.bool_, "view_pods": np.int64, "view_nonzero_cpu": np.float64, "view_nonzero_memory": np.float64,
+        "alive": np.bool_, "view_pods": np.float64, "view_nonzero_cpu": np.float64, "view_nonzero_memory": np.float64,
     }  # fmt: skip
 
     alloc: FloatArray  # allocatable, oversubscription included
@@ -33,7 +33,7 @@ class NodeTable(Table):
     view_alloc: FloatArray
     view_used: FloatArray
     alive: BoolArray
-    view_pods: npt.NDArray[np.int64]
+    view_pods: FloatArray
     view_nonzero_cpu: FloatArray  # milli; containers without a request count the scorers' default
     view_nonzero_memory: FloatArray  # bytes; same
     alloc_cells: Cells
@@ -45,7 +45,7 @@ class NodeTable(Table):
     view_alloc_cells: Cells
     view_used_cells: Cells
     alive_cells: memoryview[int]
-    view_pods_cells: memoryview[int]
+    view_pods_cells: memoryview[float]
     view_nonzero_cpu_cells: memoryview[float]
     view_nonzero_memory_cells: memoryview[float]
 

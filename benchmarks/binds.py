@@ -16,9 +16,9 @@ from benchmarks.figures import Figure, amount, ratio
 from benchmarks.loader import Server, Target, load
 from benchmarks.stage import Stage
 from vcsched.kube.ioprocess import IOProcess
-from vcsched.kube.ioserver import IOSettings
 from vcsched.kube.link import Bind, Link, Synced, Wrote
 from vcsched.kube.objects import Node, Pod, PodGroup
+from vcsched.kube.settings import IOSettings
 from vcsched.simulator.cluster import ApiServerProcess, Settings
 from vcsched.simulator.kubelet import Pace
 from vcsched.simulator.world import World

@@ -15,8 +15,8 @@ from vcsched.kube.known import Known
 from vcsched.kube.link import Link, Outbound, Wrote
 from vcsched.kube.objects import Object
 from vcsched.kube.parallelism import Parallelism
-from vcsched.kube.reflector import Pace
-from vcsched.kube.writer import Patience, Writer
+from vcsched.kube.settings import Pace, Patience
+from vcsched.kube.writer import Writer
 
 QUICK = Patience(deadline_s=5.0, pause_s=0.01, pause_most_s=0.05)
 PACE = Pace(page=3, silence_s=5.0, absent_s=0.02, retry_s=0.01, retry_most_s=0.05)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.kube.stage import QUICK, Stage, pod_path, until
 from vcsched.kube.link import Bind, Condition, Evict
-from vcsched.kube.writer import Patience
+from vcsched.kube.settings import Patience
 
 EVICTED = (Condition("Ready", "False", "Evict", "because"), Condition("DisruptionTarget", "True", "P", "m"))
 

@@ -16,12 +16,9 @@ from vcsched.kube.config import Login
 from vcsched.kube.errors import ApiError
 from vcsched.kube.io import IO
 from vcsched.kube.ioprocess import IOProcess
-from vcsched.kube.ioserver import IOSettings
-from vcsched.kube.lease import LeaseSettings
 from vcsched.kube.link import Bind, Deleted, Link, Refused, Synced, Upsert, Wrote
 from vcsched.kube.objects import Node, Pod, PodGroup, Queue, key_of
-from vcsched.kube.reflector import Pace
-from vcsched.kube.writer import Patience
+from vcsched.kube.settings import IOSettings, LeaseSettings, Pace, Patience
 from vcsched.simulator.cluster import ApiServer
 from vcsched.simulator.world import World
 

@@ -12,11 +12,10 @@ import time
 import psutil
 import pytest
 
-from vcsched.kube.config import LoginError
-from vcsched.kube.errors import ApiError
+from vcsched.kube.errors import ApiError, LoginError
 from vcsched.kube.ioprocess import IOProcess
-from vcsched.kube.ioserver import IOSettings
 from vcsched.kube.link import Bind, Question
+from vcsched.kube.settings import IOSettings
 from vcsched.simulator.cluster import ApiServer
 
 
@@ -58,7 +57,7 @@ def test_the_process_ends_when_the_daemon_is_killed() -> None:
     code = (
         "import sys, time\n"
         "from vcsched.kube.ioprocess import IOProcess\n"
-        "from vcsched.kube.ioserver import IOSettings\n"
+        "from vcsched.kube.settings import IOSettings\n"
         "io = IOProcess(IOSettings('', sys.argv[1], ('volcano',)))\n"
         "io.start()\n"
         "print(io.pid, flush=True)\n"

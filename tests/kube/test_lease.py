@@ -13,7 +13,8 @@ from tests.kube.stage import until
 from vcsched.kube.client import Client
 from vcsched.kube.config import Login
 from vcsched.kube.errors import FencedError
-from vcsched.kube.lease import Election, LeaseSettings
+from vcsched.kube.lease import Election
+from vcsched.kube.settings import LeaseSettings
 
 PATH = "/apis/coordination.k8s.io/v1/namespaces/volcano-system/leases/volcano"
 

@@ -13,9 +13,9 @@ from kubernetes.config import incluster_config
 
 from tests.kube.fake import FakeServer, Seen, failure
 from vcsched.kube.client import Client
-from vcsched.kube.config import Login, LoginError
+from vcsched.kube.config import Login
 from vcsched.kube.curl import Answer
-from vcsched.kube.errors import ApiError
+from vcsched.kube.errors import ApiError, LoginError
 
 
 def kubeconfig(folder: Path, user: object, server: str = "http://server:8080") -> str:

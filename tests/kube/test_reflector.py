@@ -17,7 +17,8 @@ from vcsched.kube.config import Login
 from vcsched.kube.filters import own_or_bound
 from vcsched.kube.link import Deleted, Refused, Synced, Upsert
 from vcsched.kube.objects import Node, Object, Pod, PodGroup
-from vcsched.kube.reflector import Pace, Reflector
+from vcsched.kube.reflector import Reflector
+from vcsched.kube.settings import Pace
 
 NODE = "/api/v1/nodes"
 

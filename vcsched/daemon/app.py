@@ -24,8 +24,7 @@ from vcsched.daemon.questions import Questions, ask
 from vcsched.daemon.scheduling import FATAL, SchedulingThread
 from vcsched.daemon.setup import gates_of
 from vcsched.framework.registry import PluginLoadError
-from vcsched.kube.config import LoginError
-from vcsched.kube.errors import ApiError
+from vcsched.kube.errors import ApiError, LoginError
 
 if TYPE_CHECKING:
     from vcsched.daemon.flags import Options

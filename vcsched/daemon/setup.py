@@ -12,8 +12,6 @@ from vcsched.cache.options import CacheOptions
 from vcsched.daemon.featuregates import FeatureGates, server_minor
 from vcsched.daemon.flags import Options
 from vcsched.framework.sampling import SamplingFlags
-from vcsched.kube.ioserver import IOSettings
-from vcsched.kube.lease import LeaseSettings
 from vcsched.kube.objects import (
     Namespace,
     Node,
@@ -29,6 +27,7 @@ from vcsched.kube.objects import (
     Service,
     StatefulSet,
 )
+from vcsched.kube.settings import IOSettings, LeaseSettings
 
 _ALWAYS: tuple[type[Object], ...] = (Node, Pod, PodGroup, Queue, Namespace, Service, ResourceQuota)
 _WORKLOADS: tuple[type[Object], ...] = (ReplicationController, ReplicaSet, StatefulSet)

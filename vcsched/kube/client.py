@@ -16,9 +16,9 @@ import msgspec
 from aiohttp.connector import Connection
 from yarl import URL
 
-from vcsched.kube.config import Login, LoginError
+from vcsched.kube.config import Login
 from vcsched.kube.curl import Curl
-from vcsched.kube.errors import ApiError, from_answer
+from vcsched.kube.errors import ApiError, LoginError, from_answer
 from vcsched.kube.gate import Gate
 from vcsched.kube.objects import KINDS, Object
 from vcsched.kube.ratelimit import Bucket

@@ -22,14 +22,12 @@ from kubernetes import client as official
 from kubernetes import config as loader
 from kubernetes.config.config_exception import ConfigException
 
+from vcsched.kube.errors import LoginError
+
 log = logging.getLogger(__name__)
 
 REFRESH_S = 30.0
 """How often an expiring credential is looked at; service account tokens are re-read once a minute."""
-
-
-class LoginError(Exception):
-    """The credentials cannot be loaded; the text names the file and the cause."""
 
 
 @dataclass

@@ -38,6 +38,10 @@ class ApiError(Exception):
         return self.status in (0, 401, 408, 409, 429) or self.status >= 500
 
 
+class LoginError(Exception):
+    """The credentials cannot be loaded; the text names the file and the cause."""
+
+
 class FencedError(Exception):
     """No request may leave any more: the lease is lost or the daemon is stopping."""
 

@@ -12,7 +12,6 @@ import asyncio
 import logging
 import threading
 from collections.abc import Callable, Coroutine, Iterable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import uvloop
@@ -26,11 +25,12 @@ from vcsched.kube.events import Recorder
 from vcsched.kube.filters import own_or_bound
 from vcsched.kube.gate import Gate
 from vcsched.kube.known import Known
-from vcsched.kube.lease import Election, LeaseSettings
+from vcsched.kube.lease import Election
 from vcsched.kube.link import Link
 from vcsched.kube.objects import KINDS, Node, Object, Pod
-from vcsched.kube.reflector import Pace, Reflector
-from vcsched.kube.writer import Patience, Writer
+from vcsched.kube.reflector import Reflector
+from vcsched.kube.settings import LeaseSettings, Pace, Patience, Stats
+from vcsched.kube.writer import Writer
 
 log = logging.getLogger(__name__)
 
@@ -39,17 +39,6 @@ T = TypeVar("T")
 _VITAL = (Node, Pod)
 _LOOK_S = 0.05  # how often a wait looks whether it is stopped
 _DELIVERY_S = 1.0  # how long the last results may take to reach the session side
-
-
-@dataclass(frozen=True)
-class Stats:
-    """Figures for metrics and the readiness endpoint, taken at one moment."""
-
-    unfinished_writes: int
-    parallelism: int
-    dropped_events: int
-    objects: dict[str, int]  # by kind
-    leading: bool
 
 
 class IO:

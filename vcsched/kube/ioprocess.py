@@ -20,9 +20,8 @@ from typing import Any
 
 from vcsched.kube.errors import ApiError
 from vcsched.kube.farlink import SessionEnd
-from vcsched.kube.io import Stats
-from vcsched.kube.ioserver import LOST, IOSettings
 from vcsched.kube.objects import Object
+from vcsched.kube.settings import LOST, IOSettings, Stats
 
 _LOOK_S = 0.05  # how often a wait looks whether it is stopped
 _ANSWER_S = 10.0  # for what is answered at once

@@ -17,41 +17,20 @@ import sys
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
 
-from vcsched.kube.config import Login, LoginError
-from vcsched.kube.errors import ApiError
+from vcsched.kube.config import Login
+from vcsched.kube.errors import ApiError, LoginError
 from vcsched.kube.farlink import IOEnd
-from vcsched.kube.io import IO, Stats
-from vcsched.kube.lease import LeaseSettings
+from vcsched.kube.io import IO
 from vcsched.kube.objects import Object
-from vcsched.kube.reflector import Pace
-from vcsched.kube.writer import Patience
+from vcsched.kube.settings import LOST, IOSettings, Stats
 
 log = logging.getLogger(__name__)
 
-LOST = 0
-"""The number of what is said unasked when the lease is lost."""
-
 _WAITING = ("elect", "ensure_queue")  # calls that `interrupt` ends
 _RECEIVE_S = 5.0  # how long the last messages of the session side may be under way
-
-
-@dataclass(frozen=True)
-class IOSettings:
-    """What the I/O side is made of; see `io.IO` and `config.Login`."""
-
-    kubeconfig: str
-    master: str
-    own_names: tuple[str, ...]
-    qps: float = 2000.0
-    burst: int = 2000
-    lease: LeaseSettings | None = None
-    pace: Pace | None = None
-    patience: Patience | None = None
-    log_level: int = logging.INFO
 
 
 class Server:

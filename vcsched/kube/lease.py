@@ -12,10 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-import socket
 import time
-import uuid
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -26,27 +23,11 @@ from vcsched.kube.client import Client
 from vcsched.kube.errors import ApiError, FencedError
 from vcsched.kube.link import Event, Reference
 from vcsched.kube.objects import KINDS, Lease
+from vcsched.kube.settings import LeaseSettings
 
 log = logging.getLogger(__name__)
 
 _JITTER = 1.2
-
-
-def new_identity() -> str:
-    """ "<hostname>_<random uuid>"."""
-    return f"{socket.gethostname()}_{uuid.uuid4()}"
-
-
-@dataclass(frozen=True)
-class LeaseSettings:
-    """The flags `--leader-elect-*`; durations in seconds."""
-
-    namespace: str = "volcano-system"
-    name: str = "volcano"
-    duration_s: float = 15.0
-    renew_deadline_s: float = 10.0
-    retry_s: float = 2.0
-    identity: str = field(default_factory=new_identity)
 
 
 class Election:

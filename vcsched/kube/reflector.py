@@ -16,7 +16,6 @@ import random
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import msgspec
@@ -28,29 +27,11 @@ from vcsched.kube.known import Known, version_of
 from vcsched.kube.link import Inbound, Synced
 from vcsched.kube.objects import KINDS, Object
 from vcsched.kube.refusal import meta_of
+from vcsched.kube.settings import Pace
 
 log = logging.getLogger(__name__)
 
 O = TypeVar("O", bound=Object)  # noqa: E741
-
-
-@dataclass(frozen=True)
-class Pace:
-    """The times of a reflector, in seconds.
-
-    `silence_s`: API servers send a bookmark a minute, so a longer silence is a dead connection.
-    `gone_after`: how many looks, `absent_s` apart, must find a once served kind missing before its objects
-    are given up; an API server that starts up answers 404 for custom resources for a moment.
-    """
-
-    page: int = 500
-    watch_s: float = 480.0
-    silence_s: float = 100.0
-    list_s: float = 60.0
-    absent_s: float = 30.0
-    retry_s: float = 0.5
-    retry_most_s: float = 30.0
-    gone_after: int = 3
 
 
 class _Meta(msgspec.Struct, rename="camel"):

@@ -16,7 +16,6 @@ import asyncio
 import logging
 import time
 from collections.abc import Coroutine
-from dataclasses import dataclass
 from typing import Any
 
 from vcsched.kube.apply import Applier, Outcome
@@ -27,19 +26,11 @@ from vcsched.kube.gate import Gate
 from vcsched.kube.lanes import Job, Lanes
 from vcsched.kube.link import Bind, Event, Link, Wrote
 from vcsched.kube.parallelism import Parallelism
+from vcsched.kube.settings import Patience
 
 log = logging.getLogger(__name__)
 
 _OVERTAKEN = "overtaken by a bind or eviction of the same pod"
-
-
-@dataclass(frozen=True)
-class Patience:
-    """How long the writer tries, in seconds: a whole write, and the pauses between tries."""
-
-    deadline_s: float = 60.0
-    pause_s: float = 0.1
-    pause_most_s: float = 5.0
 
 
 class Writer:

@@ -104,7 +104,7 @@ class Accounting:
     def _leave(self, task: Task, node: Node) -> None:
         del node.tasks[task.uid]
         picture, row = self.picture, node.row
-        sums = picture.nodes.row(row)
+        sums = picture.nodes.rows[row]
         np.subtract(sums, self._on_node[task.hidden][task.status][task.request], sums)
         picture.room_log.rows.append(row)
         if not task.hidden:
@@ -113,7 +113,7 @@ class Accounting:
     def _enter(self, task: Task, node: Node) -> None:
         node.tasks[task.uid] = task
         picture, row = self.picture, node.row
-        sums = picture.nodes.row(row)
+        sums = picture.nodes.rows[row]
         np.add(sums, self._on_node[task.hidden][task.status][task.request], sums)
         picture.room_log.rows.append(row)
         if not task.hidden:
@@ -133,10 +133,10 @@ class Accounting:
         move = self._moves[old][new]
         if move is not None:
             of_job, of_queue = move
-            sums = self.picture.job_table.row(job.row)
+            sums = self.picture.job_table.rows[job.row]
             np.add(sums, of_job[task.request], sums)
             if job.queue is not None:
-                sums = self.picture.queue_table.row(job.queue.row)
+                sums = self.picture.queue_table.rows[job.queue.row]
                 np.add(sums, of_queue[task.request], sums)
         self.touch(job)
 
@@ -198,10 +198,10 @@ class Accounting:
     def _job_sums(self, job: Job, task: Task, sign: int) -> None:
         of_job, of_queue = self._members[task.gated and task.gates != _QUEUE_GATE_ONLY][task.status]
         count = np.add if sign > 0 else np.subtract
-        sums = self.picture.job_table.row(job.row)
+        sums = self.picture.job_table.rows[job.row]
         count(sums, of_job[task.request], sums)
         if job.queue is not None:
-            sums = self.picture.queue_table.row(job.queue.row)
+            sums = self.picture.queue_table.rows[job.queue.row]
             count(sums, of_queue[task.request], sums)
         if task.gated:
             job.gated_count += sign
@@ -293,9 +293,10 @@ class Accounting:
 
     def _queue_sums(self, job: Job, queue: Queue, sign: float) -> None:
         jobs, queues = self.picture.job_table, self.picture.queue_table
-        queues.alloc[:, queue.row] += sign * jobs.alloc[:, job.row]
-        queues.charged[:, queue.row] += sign * jobs.charged[:, job.row]
-        queues.requested[:, queue.row] += sign * jobs.requested[:, job.row]
+        if job.tasks:
+            queues.alloc[:, queue.row] += sign * jobs.alloc[:, job.row]
+            queues.charged[:, queue.row] += sign * jobs.charged[:, job.row]
+            queues.requested[:, queue.row] += sign * jobs.requested[:, job.row]
         queues.jobs[queue.row] += int(sign)
 
     def set_contribution(self, job: Job, contribution: tuple[tuple[int, int, float], ...] | None) -> None:

@@ -11,11 +11,11 @@ from collections.abc import Callable, Hashable
 import msgspec
 
 from vcsched.columns.space import CPU, MEMORY, PODS, Space
-from vcsched.kube.objects import Pod
+from vcsched.kube.objects import Container, Pod
 from vcsched.model import algebra
 from vcsched.model.form import Form
 from vcsched.model.quantity import MOST, QuantityError
-from vcsched.model.requests import nonzero_request, pod_request
+from vcsched.model.requests import asked_by, nonzero_request, pod_request
 from vcsched.model.resources import human
 from vcsched.model.task import Request
 
@@ -32,12 +32,22 @@ class Forms:
     def __init__(self, space: Space) -> None:
         self._space = space
         self._requests: dict[Hashable, Request] = {}
+        self._read: dict[Hashable, Request] = {}  # by what was read, so that a template is read once
         self._forms: dict[Hashable, Form] = {}
         self._nothing = Request(((CPU, 0.0), (MEMORY, 0.0), (PODS, 1.0)), {"pods": 1.0}, False, 0.0, 0.0)
         self.shape_keys: tuple[ShapeKey, ...] = ()
 
     def request(self, pod: Pod) -> Request:
         """What the pod asks for. Raises `QuantityError` naming the resource."""
+        asked = asked_by(pod)
+        found = self._read.get(asked)
+        if found is None:
+            found = self._sum_up(pod)
+            if asked is not None:
+                self._read[asked] = found
+        return found
+
+    def _sum_up(self, pod: Pod) -> Request:
         amounts = pod_request(pod)
         if excess := self._space.excess(amounts):
             raise QuantityError(f"{excess} is offered by no node, and too many other resources are asked for already")
@@ -68,16 +78,16 @@ class Forms:
         """The form of a pod whose request is known."""
         spec = pod.spec
         containers = spec.containers
-        extra = tuple(key(pod) for key in self.shape_keys)
+        extra = tuple([key(pod) for key in self.shape_keys])
         key = (
             pod.metadata.namespace,
             id(request),
             _encode((spec.node_selector, spec.affinity, spec.tolerations, spec.topology_spread_constraints))
             if spec.node_selector or spec.affinity or spec.tolerations or spec.topology_spread_constraints
             else None,
-            tuple(c.image for c in containers),
-            tuple(c.image for c in spec.init_containers) if spec.init_containers else None,
-            _ports(spec.containers, spec.init_containers),
+            tuple([c.image for c in containers]),
+            tuple([c.image for c in spec.init_containers]),
+            tuple([port for container in (*containers, *spec.init_containers) for port in _host_ports(container)]),
             pod.metadata.uid if spec.resource_claims or _has_claims(pod) else None,
             extra,
         )
@@ -87,16 +97,8 @@ class Forms:
         return found
 
 
-def _ports(containers: tuple[object, ...], init_containers: tuple[object, ...]) -> Hashable:
-    return (
-        tuple(
-            (port.protocol, port.host_ip, port.host_port)
-            for container in (*containers, *init_containers)
-            for port in container.ports  # type: ignore[attr-defined]
-            if port.host_port
-        )
-        or None
-    )
+def _host_ports(container: Container) -> list[Hashable]:
+    return [(port.protocol, port.host_ip, port.host_port) for port in container.ports if port.host_port]
 
 
 def _has_claims(pod: Pod) -> bool:

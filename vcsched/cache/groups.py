@@ -78,9 +78,11 @@ class Groups:
             self.rebuild_subjobs(job)
         if not job.status_write:
             job.phase = obj.status.phase
+        queue = job.queue
         self.place_in_queue(job, spec.queue or self._cache.options.default_queue)
-        self._accounting.index(job)
-        self._accounting.touch(job)
+        if job.queue is queue:  # else that was done when it was attached
+            self._accounting.index(job)
+            self._accounting.touch(job)
         return job
 
     def remove(self, job: Job) -> None:
@@ -191,20 +193,25 @@ class Groups:
         """Read spec.minResources into the job's column; an unreadable list counts as nothing asked."""
         assert job.obj is not None
         minimum = minimum_of(job.obj, self._picture.space)[0]
-        columns = {self._picture.space.column(name): amount for name, amount in minimum.items()}
-        table = self._picture.job_table
-        table.minimum[:, job.row] = 0.0
-        for column, amount in columns.items():
-            table.minimum_cells[column][job.row] = amount
+        table, column = self._picture.job_table, self._picture.space.column
+        if job.min_resources:
+            table.minimum[:, job.row] = 0.0
+        for name, amount in minimum.items():
+            number = column(name)
+            table.minimum_cells[number][job.row] = amount
         job.min_resources = minimum if job.obj.spec.min_resources is not None else None
 
 
 def minimum_of(obj: PodGroup, space: Space) -> tuple[resources.Amounts, str]:
     """spec.minResources as amounts, and what is wrong with it or "". More than can be counted is what can."""
+    if not obj.spec.min_resources:
+        return {}, ""
     try:
-        asked = resources.amounts(obj.spec.min_resources or {})
+        asked = resources.amounts(obj.spec.min_resources)
         if excess := space.excess(asked):
             return {}, f"spec.minResources: {excess} is one kind of resource too many; ignored until changed"
-        return {name: max(-MOST, min(MOST, amount)) for name, amount in asked.items()}, ""
+        if any(not -MOST <= amount <= MOST for amount in asked.values()):
+            asked = {name: max(-MOST, min(MOST, amount)) for name, amount in asked.items()}
+        return asked, ""
     except QuantityError as error:
         return {}, f"spec.minResources: {error}; ignored until changed"

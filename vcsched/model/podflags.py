@@ -55,7 +55,8 @@ def name_index(name: str) -> int | None:
 
 def task_priority(pod: Pod) -> int:
     """The annotation if it is a 32-bit integer, else the pod's priority, else 1."""
-    said = parse_int(pod.metadata.annotations.get(TASK_PRIORITY, ""), 32)
+    text = pod.metadata.annotations.get(TASK_PRIORITY)
+    said = parse_int(text, 32) if text else None
     if said is not None:
         return said
     return DEFAULT_PRIORITY if pod.spec.priority is None else pod.spec.priority
@@ -90,7 +91,8 @@ def _preemptable(meta: ObjectMeta, default: bool) -> bool:
 def group_waiting_time_s(meta: ObjectMeta) -> float | None:
     """How long a PodGroup is willing to wait, in seconds; None if nothing readable and above 0 is said."""
     for key in (SLA_WAITING_TIME, SLA_WAITING_TIME_SHORT):
-        seconds = parse_duration(meta.annotations.get(key, ""))
+        text = meta.annotations.get(key)
+        seconds = parse_duration(text) if text else None
         if seconds is not None and seconds > 0:
             return seconds
     return None

@@ -8,7 +8,7 @@ seen here, they need other objects. Spec 01 §2.2, spec 06 §3.3-3.4.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import NamedTuple
 
 from vcsched.kube.keys import (
@@ -67,6 +67,39 @@ def kube_request(pod: Pod) -> KubeRequest:
     return KubeRequest(total.get(CPU, 0.0), total.get(MEMORY, 0.0), total.get(NVIDIA_GPU, 0.0))
 
 
+def asked_by(pod: Pod) -> Hashable:
+    """All that the functions above read, for pods of one template to agree in; None where the kubelet reports of a
+    container something else than what it asks."""
+    spec, status = pod.spec, pod.status
+    if not (
+        _is_as_asked(spec.containers, status.container_statuses)
+        and _is_as_asked(spec.init_containers, status.init_container_statuses)
+    ):
+        return None
+    return (
+        tuple([tuple(container.resources.requests.items()) for container in spec.containers]),
+        tuple([(is_restartable(c), tuple(c.resources.requests.items())) for c in spec.init_containers]),
+        tuple(spec.overhead.items()),
+        tuple(spec.resources.requests.items()) if spec.resources is not None else None,
+    )
+
+
+def _is_as_asked(containers: Iterable[Container], statuses: Iterable[ContainerStatus]) -> bool:
+    reported = {status.name: status for status in statuses if status.resources is not None}
+    return not reported or all(
+        _holds_what_it_asks(reported[container.name], container)
+        for container in containers
+        if container.name in reported
+    )
+
+
+def _holds_what_it_asks(state: ContainerStatus, container: Container) -> bool:
+    """Whether a report says nothing that the spec does not."""
+    asked = container.resources.requests
+    held = state.resources.requests if state.resources is not None else asked
+    return held == asked and state.allocated_resources in ({}, asked)
+
+
 def is_restartable(container: Container) -> bool:
     """Whether an init container is a sidecar, which keeps running beside the containers."""
     return container.restart_policy == "Always"
@@ -104,10 +137,7 @@ def _running(
 ) -> Amounts:
     """What a running container takes: the most of what it asks and what the kubelet says it has."""
     state = reported.get(container.name)
-    if state is None or state.resources is None:
-        return _asked(container, defaults)
-    asked = container.resources.requests
-    if state.resources.requests == asked and state.allocated_resources in ({}, asked):
+    if state is None or state.resources is None or _holds_what_it_asks(state, container):
         return _asked(container, defaults)
     where = f"status of container {container.name}: "
     held = set_max(

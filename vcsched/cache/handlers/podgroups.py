@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from vcsched.cache.cache import SchedulerCache
     from vcsched.kube.objects import PodGroup
     from vcsched.kube.objects.base import Object
+    from vcsched.model.job import Job
 
 
 def upsert(cache: SchedulerCache, obj: PodGroup) -> None:
@@ -20,23 +21,22 @@ def upsert(cache: SchedulerCache, obj: PodGroup) -> None:
     if known is not None and known.obj is not None and is_older(obj, known.obj):
         cache.keep_refusal()
         return
-    cache.groups.apply(obj)
-    flaws = _flaws(cache, obj)
+    job = cache.groups.apply(obj)
+    flaws = _flaws(cache, job, obj)
     if flaws:
         meta = obj.metadata
         about = Reference("PodGroup", meta.namespace, meta.name, meta.uid, SCHEDULING_API)
         cache.refuse_object(about, "; ".join(flaws))
 
 
-def _flaws(cache: SchedulerCache, obj: PodGroup) -> list[str]:
+def _flaws(cache: SchedulerCache, job: Job, obj: PodGroup) -> list[str]:
     spec = obj.spec
-    numbers = {"minMember": spec.min_member}
-    numbers |= {f"minTaskMember[{role}]": minimum for role, minimum in spec.min_task_member.items()}
-    flaws = [
-        f"spec.{field} is {value}; it must be 0 or more (counts as 0)" for field, value in numbers.items() if value < 0
-    ]
-    unreadable = minimum_of(obj, cache.picture.space)[1]
-    return [*flaws, unreadable] if unreadable else flaws
+    numbers = [("minMember", spec.min_member)]
+    numbers += [(f"minTaskMember[{role}]", minimum) for role, minimum in spec.min_task_member.items()]
+    flaws = [f"spec.{field} is {value}; it must be 0 or more (counts as 0)" for field, value in numbers if value < 0]
+    if spec.min_resources and not job.min_resources and (unreadable := minimum_of(obj, cache.picture.space)[1]):
+        flaws.append(unreadable)
+    return flaws
 
 
 def is_older(obj: Object, known: Object) -> bool:

@@ -1,15 +1,14 @@
 """Looks: rows whose cells are all equal look alike, and what follows from the cells is worked out once a look.
 
 A cluster has thousands of nodes, but few sizes of them and few ways to be filled. A formula over all rows costs
-as much as there are looks, and one gather. Looks follow the row log: a changed row takes 5 µs, all rows anew
+as much as there are looks, and one gather. Looks follow the row log: a changed row takes 3 µs, all rows anew
 0.3 µs each.
 """
 
 from __future__ import annotations
 
 from itertools import count
-from struct import Struct
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +31,7 @@ class Looks(Generic[T]):
         self._log = log
         self._seen = 0
         self._numbered: tuple[int, ...] = ()
-        self._grown: tuple[int, ...] = ()
+        self._others = [name for name, dtype in table.NUMBERS.items() if dtype is not np.float64]
         self._look_of: dict[bytes, int] = {}
         self._keys: list[bytes] = []
         self._free: list[int] = []
@@ -72,11 +71,12 @@ class Looks(Generic[T]):
 
     def _look_at_all(self) -> None:
         table = self._table
-        n = table.n
-        columns = [column[:n] for column in _columns(table)]
-        matrix = np.empty((n, len(columns)))
-        for number, column in enumerate(columns):
-            matrix[:, number] = column
+        n, floats = table.n, len(table.block)
+        others = [getattr(table, name)[:n] for name in self._others]
+        matrix = np.empty((n, floats + len(others)))
+        matrix[:, :floats] = table.block[:, :n].T
+        for place, column in enumerate(others, start=floats):
+            matrix[:, place] = column
         keys = matrix.view(f"V{matrix.strides[0]}").ravel().tolist()
         first_row: dict[bytes, int] = {}
         first = np.fromiter(map(first_row.setdefault, keys, count()), dtype=np.intp, count=n)
@@ -85,12 +85,12 @@ class Looks(Generic[T]):
         samples.n = 0
         while samples.n < len(rows):
             samples.new_row()
-        for mine, column in zip(_columns(samples), columns, strict=True):
-            mine[: len(rows)] = column[rows]
+        samples.block[:, : len(rows)] = table.block[:, rows]
+        for name, column in zip(self._others, others, strict=True):
+            getattr(samples, name)[: len(rows)] = column[rows]
         self._keys = list(first_row)
         self._look_of = {key: look for look, key in enumerate(self._keys)}
         self._free = []
-        self._grown = ()
         look_of_row = np.zeros(n, dtype=np.intp)
         look_of_row[rows] = np.arange(len(rows))
         of = look_of_row[first]
@@ -104,12 +104,9 @@ class Looks(Generic[T]):
     # ------------------------------------------------------------------ one row
 
     def _look_at(self, row: int) -> None:
-        table, samples = self._table, self.samples
-        grown = (table.capacity, samples.capacity)
-        if grown != self._grown:
-            self._find_cells(grown)
-        values = [column[row] for column in self._cells]
-        key = self._pack(*values)
+        table = self._table
+        others = [getattr(table, name)[row] for name in self._others]
+        key = table.rows[row].tobytes() + np.array(others, dtype=np.float64).tobytes()
         look = self._look_of.get(key)
         before = self._of_cells[row]
         if look == before:
@@ -119,11 +116,14 @@ class Looks(Generic[T]):
             del self._look_of[self._keys[before]]
             self._free.append(before)
         if look is None:
-            look = self._new_look(key, values)
+            look = self._new_look(key)
+            self.samples.rows[look][:] = table.rows[row]
+            for name, value in zip(self._others, others, strict=True):
+                getattr(self.samples, name)[look] = value
         self._of_cells[row] = look
         self._count_cells[look] += 1
 
-    def _new_look(self, key: bytes, values: list[Any]) -> int:
+    def _new_look(self, key: bytes) -> int:
         samples = self.samples
         if self._free:
             look = self._free.pop()
@@ -132,23 +132,7 @@ class Looks(Generic[T]):
             look = samples.new_row()
             self._keys.append(key)
             if samples.capacity > len(self._counts):
-                self._find_cells((self._table.capacity, samples.capacity))
+                more = np.zeros(samples.capacity - len(self._counts), dtype=np.intp)
+                self._set_rows(self._of, np.concatenate([self._counts, more]))
         self._look_of[key] = look
-        for column, value in zip(self._sample_cells, values, strict=True):
-            column[look] = value
         return look
-
-    def _find_cells(self, grown: tuple[int, ...]) -> None:
-        """Tables are replaced when they grow."""
-        self._grown = grown
-        self._cells = [cells(column) for column in _columns(self._table)]
-        self._sample_cells = [cells(column) for column in _columns(self.samples)]
-        self._pack = Struct(f"{len(self._cells)}d").pack
-        more = self.samples.capacity - len(self._counts)
-        self._set_rows(self._of, np.concatenate([self._counts, np.zeros(more, dtype=np.intp)]))
-
-
-def _columns(table: Table) -> list[npt.NDArray[Any]]:
-    """All columns of a table, one-dimensional."""
-    amounts = [column for name in table.AMOUNTS for column in getattr(table, name)]
-    return amounts + [getattr(table, name) for name in table.NUMBERS]

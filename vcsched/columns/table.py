@@ -6,7 +6,7 @@ so sums are exact. Numbers are one-dimensional columns. For single cells each co
 replaced when a table grows, so nobody keeps one across a growth: always ask the table (design-notes §2.2).
 
 All float columns lie in one block, so that a row of it is one strided array: what a placement adds to thirty
-cells is one addition of a vector, at the price of two cells (`row`, `Deltas`).
+cells is one addition of a vector, at the price of two cells (`rows`, `vector`).
 """
 
 from __future__ import annotations
@@ -96,16 +96,13 @@ class Table:
         column = getattr(self, name)[:, row]
         return {self.space.names[c]: float(v) for c, v in enumerate(column) if v}
 
-    def row(self, row: int) -> FloatArray:
-        """All float cells of a row as one array: the columns of `AMOUNTS` one after the other, then the float
-        numbers. Writing it writes the table."""
-        view = self._views[row]
-        if view is None:
-            view = self._views[row] = self._block[:, row]
-        return view
+    @property
+    def block(self) -> FloatArray:
+        """All float columns, in the order of `rows`; column of the table by row of the table."""
+        return self._block
 
     def vector(self, amounts: Mapping[str, Mapping[int, float]], numbers: Mapping[str, float]) -> FloatArray:
-        """What adds these amounts (column name -> resource -> amount) and numbers to a row as `row` gives it."""
+        """What adds these amounts (column name -> resource -> amount) and numbers to a row of `rows`."""
         vector = np.zeros(len(self._block))
         for place, name in enumerate(self.AMOUNTS):
             for column, amount in amounts.get(name, {}).items():
@@ -120,7 +117,8 @@ class Table:
     def _lay_out(self, block: FloatArray, width: int) -> None:
         """Use a block; all that showed the old one is made anew."""
         self._block = block
-        self._views: list[FloatArray | None] = [None] * self.capacity
+        self.rows: list[FloatArray] = list(block.T)
+        """Each row as one array: the columns of `AMOUNTS` one after the other, then the float numbers."""
         for place, name in enumerate(self.AMOUNTS):
             self._set(name, block[place * width : (place + 1) * width])
         for place, name in enumerate(self._floats, start=len(self.AMOUNTS) * width):

@@ -26,11 +26,21 @@ def test_a_thing_is_said_again_after_a_while() -> None:
     assert said == [True, False, True, False, True]
 
 
-def test_who_is_not_asked_about_is_forgotten() -> None:
+def test_who_is_not_asked_about_for_some_sessions_hears_nothing_twice_for_that() -> None:
     notices = Notices()
     notices.begin()
     notices.is_due("job", "cpu", 0.0)
-    notices.begin()
+    for _ in range(3):
+        notices.begin()
+
+    assert not notices.is_due("job", "cpu", 1.0)
+
+
+def test_what_was_said_long_ago_is_forgotten() -> None:
+    notices = Notices()
+    for number in range(3):
+        notices.begin()
+        notices.is_due(f"job-{number}", "cpu", number * REPEAT_S)
     notices.begin()
 
-    assert notices.is_due("job", "cpu", 1.0)
+    assert len(notices._said) == 1

@@ -80,3 +80,19 @@ def test_a_job_that_is_skipped_keeps_its_reasons_though_its_best_effort_pods_are
     assert written(story, PodStatus) == 3
 
     assert go_on(story, 6) == 0
+
+
+def test_a_job_that_is_not_admitted_hears_why_once_however_often_it_is_asked_about() -> None:
+    story = Story()
+    story.tell_all([("node", 0, 1), ("group", 0, 4), ("group", 0, 5), ("queue", 1, 0)])
+    story.tell(("session",))
+    said = len(story.world.events("Unschedulable"))
+    assert said
+
+    for number in range(4):
+        story.settle()
+        story.tell(("session",))  # skipped: nothing has changed
+        story.tell(("service", number))
+        story.tell(("session",))
+
+    assert len(story.world.events("Unschedulable")) == said

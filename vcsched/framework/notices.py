@@ -18,19 +18,27 @@ class _Said(NamedTuple):
 
 
 class Notices:
-    """Remembers what was said about whom; who is not asked about in a session is forgotten."""
+    """Remembers what was said about whom until it is to be said again anyway; who is not asked about for a while, as
+    a job that is skipped, hears nothing twice for that. A namesake made anew is another one: give its uid."""
 
     def __init__(self) -> None:
-        self._before: dict[str, _Said] = {}
-        self._now: dict[str, _Said] = {}
+        self._said: dict[str, _Said] = {}  # the oldest first
+        self._now = 0.0
 
     def begin(self) -> None:
-        """A session opens."""
-        self._before, self._now = self._now, {}
+        """A session opens: what was said long ago is forgotten."""
+        while self._said:
+            key, said = next(iter(self._said.items()))
+            if self._now - said.at < REPEAT_S:
+                break
+            del self._said[key]
 
     def is_due(self, key: str, what: Hashable, now: float) -> bool:
         """Whether `what` is to be said about `key` at this unix time; if so it counts as said."""
-        said = self._before.get(key)
-        due = said is None or said.what != what or now - said.at >= REPEAT_S
-        self._now[key] = _Said(what, now) if said is None or due else said
-        return due
+        self._now = now
+        said = self._said.get(key)
+        if said is not None and said.what == what and now - said.at < REPEAT_S:
+            return False
+        self._said.pop(key, None)
+        self._said[key] = _Said(what, now)
+        return True

@@ -89,7 +89,7 @@ class QuotaAdmission(Plugin):
         sentence = f"quota {quota} of namespace {job.namespace} full: {numbers}"
         self._ssn.refuse(job, "admission", sentence)
         text = f"resource quota insufficient, requested: {asked}, used: {used}, limited: {hard}"
-        if self._notices.is_due(job.key, text, self._ssn.now):
+        if self._notices.is_due(job.uid or job.key, text, self._ssn.now):
             self._ssn.event(job, "Normal", "Unschedulable", joined(text, sentence))
 
 

@@ -240,7 +240,7 @@ class Capacity(Plugin):
             return PERMIT
         self._ssn.refuse(job, "queue limit", sentence)
         text = listed(_TEXT, "insufficient", found)
-        if self._notices.is_due(job.key, text, self._ssn.now):
+        if self._notices.is_due(job.uid or job.key, text, self._ssn.now):
             self._ssn.event(job, "Normal", "Unschedulable", joined(text, sentence))
         return REJECT
 

@@ -99,11 +99,11 @@ class Allocate:
 
     def _needs_topology(self, ssn: Session, job: Job) -> bool:
         """A hard network topology is kept or the job waits: hypernodes are not built yet."""
-        topologies = [job.topology, *(sub.topology for sub in job.subjobs.values())]
-        hard = any(t is not None and t.mode != "soft" and t.highest_tier_allowed is not None for t in topologies)
+        topologies = [job.topology, *[sub.topology for sub in job.subjobs.values()]] if job.policies else [job.topology]
+        hard = [t for t in topologies if t is not None and t.mode != "soft" and t.highest_tier_allowed is not None]
         if hard:
             ssn.refuse(job, "topology", "a hard network topology is not supported yet; use mode soft or remove it")
-        return hard
+        return bool(hard)
 
     def _overused(self, ssn: Session, queue: Queue, jobs: Waiting[Job]) -> None:
         """The queue has its share; its waiting jobs get to know."""

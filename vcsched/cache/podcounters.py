@@ -132,7 +132,7 @@ class PodCounters:
                 # known before the first of them is placed, so that the rest of a gang stays one shape
                 for said in self._owned_terms(task.form):
                     self._term(said)
-        if self._meant:
+        if self._terms:
             numbers += [t.number for t in self._meant.find(task.namespace, task.pod.metadata.labels)]
         return frozenset(numbers) if numbers else NOTHING
 

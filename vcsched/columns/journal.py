@@ -7,6 +7,7 @@ undone in any order (DESIGN 1.1, design-notes D1, §2.9).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 ALLOCATE, PIPELINE, EVICT = "allocate", "pipeline", "evict"
@@ -37,7 +38,7 @@ class Op:
         self.was_after_eviction: bool = task.after_eviction
         self.was_op = task.op
         self.state = OPEN
-        self.ledgers: list[tuple[Ledger, Any]] = []
+        self.ledgers: Sequence[tuple[Ledger, Any]] = ()  # that took part, with their tokens
 
 
 class Ledger:

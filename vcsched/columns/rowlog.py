@@ -24,13 +24,13 @@ class RowLog:
 
     def since(self, position: int, limit: int) -> list[int] | None:
         """Rows logged since `position`, each once; None if that is trimmed away or more than `limit`."""
+        rows = self.rows
         start = position - self._base
+        count = len(rows) - start
+        if count == 1 and start >= 0:
+            return rows[-1:]
         if start < 0:
             return None
-        rows = self.rows
-        count = len(rows) - start
-        if count == 1:
-            return [rows[-1]]
         if count == 0:
             return []
         distinct = set(rows[start:]) if count <= limit * 8 else None

@@ -55,6 +55,8 @@ def tasks_in_order(ssn: Session, tasks: Iterable[Task]) -> list[Task]:
     wherever the reference's is determined.
     """
     listed = list(tasks)
+    if len(listed) < 2:
+        return listed
     by_index = all(task.index is not None for task in listed)
     last = _by_index if by_index else _by_age
     key = ssn.task_order.sort_key()

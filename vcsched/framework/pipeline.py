@@ -52,7 +52,7 @@ class Pipeline:
         self.picture = picture
         self._sampling = sampling or Sampling(SamplingFlags(), adaptive=False)
         self._shapes = shapes
-        self._rng = rng
+        self._random = rng.random
         self._kept_bytes = kept_bytes
         self._states: OrderedDict[Shape, ShapeState] = OrderedDict()
         self._bytes = 0
@@ -106,12 +106,12 @@ class Pipeline:
         """The node for a task among all nodes (or `rows`), as allocate chooses; None if none fits."""
         if rows is None and self._plain:
             kept = self._states.get(ask.shape)
-            if kept is not None and (best := kept.pick(ask, self._rng.randrange)) >= 0:
+            if kept is not None and (best := kept.pick(ask, self._chance)) >= 0:
                 return Choice(best, True)
         state = self.state(ask)
         if rows is None and self._plain and not state.live_filters and not state.needs_candidates:
             if state.tops.count:
-                return Choice(state.tops.pick(self._rng.randrange), True)
+                return Choice(state.tops.pick(self._chance), True)
             if not state.future_ok.any():
                 return None
         fits = self._found(state.passing(room=True), rows)
@@ -136,6 +136,10 @@ class Pipeline:
         """float64[k]: totals of these rows compared among each other (for probes and explain)."""
         return self._totals(ask, self.state(ask), rows)
 
+    def _chance(self, count: int) -> int:
+        """A number below `count`; the bias of a product is of no account for counts of nodes."""
+        return int(self._random() * count)
+
     def _best(self, ask: Ask, state: ShapeState, rows: IntArray) -> int | None:
         if len(rows) == 1:
             return int(rows[0])
@@ -149,7 +153,7 @@ class Pipeline:
         if best == -np.inf:
             return None
         ties = rows[totals == best]
-        return int(ties[self._rng.randrange(len(ties))] if len(ties) > 1 else ties[0])
+        return int(ties[self._chance(len(ties))] if len(ties) > 1 else ties[0])
 
     def _by_score(self, rows: IntArray, totals: FloatArray) -> dict[float, list[object]]:
         groups: dict[float, list[object]] = {}

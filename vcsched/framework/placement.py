@@ -50,19 +50,21 @@ class PlacementRun:
         Returns the statement if the sub-job is ready or pipelined afterwards, else None with nothing done.
         """
         ssn = self._ssn
+        pipeline = ssn.pipeline
         statement = ssn.statement()
         queue = job.queue
+        is_ready = ssn.readiness_of(job, sub)
         promised: set[Shape] = set()
         closed: dict[str, BoolArray] = {}  # role -> rows that have refused a task of it, in this run
         while tasks:
             task = tasks.popleft()
-            if ssn.allocatable and not ssn.allocatable(queue, task):
+            if not ssn.allocatable(queue, task):
                 ssn.note_share_refusal(job, task)
                 continue
             if task.gated:
                 ssn.open_queue_gate(task)
                 continue
-            if self._skips_role(sub, task):
+            if task.role and self._skips_role(sub, task):
                 continue
             refused = ssn.pre_predicate(task)
             if refused is not None:
@@ -70,11 +72,14 @@ class PlacementRun:
                 if not self._goes_on(job, sub):
                     break
                 continue
-            ask = ssn.pipeline.ask(task)
+            ask = pipeline.ask(task)
             if promised and ask.shape in promised and self._has_enough_promises(job, sub):
                 continue
             open_rows = self._open_rows(ask, task, rows, closed) if self._keeps_errors else rows
-            choice = self._choose(ask, task, open_rows)
+            if task.pod.status.nominated_node_name:
+                choice = self._nominated(ask, task, open_rows)
+            else:
+                choice = pipeline.choose(ask, open_rows)
             if choice is None:
                 record = ssn.pipeline.failure(ask, room=True, rows=rows)
                 self._failed(sub, task, record.within(hypernode) if hypernode else record)
@@ -84,27 +89,25 @@ class PlacementRun:
             self._take(statement, task, choice)
             if not choice.idle:
                 promised.add(ask.shape)
-            if ssn.is_sub_job_ready(job, sub):
+            if is_ready():
                 return statement
-        if ssn.is_sub_job_ready(job, sub) or ssn.is_sub_job_pipelined(job, sub):
+        if is_ready() or ssn.is_sub_job_pipelined(job, sub):
             return statement
         statement.rollback()
         return None
 
     # ------------------------------------------------------------------ one task
 
-    def _choose(self, ask: Ask, task: Task, rows: IntArray | None) -> Choice | None:
+    def _nominated(self, ask: Ask, task: Task, rows: IntArray | None) -> Choice | None:
         """The nominated node if it still takes the task, else the best of all."""
         ssn = self._ssn
-        nominated = task.pod.status.nominated_node_name
-        if nominated:
-            node = ssn.nodes.get(nominated)
-            if node is not None and (rows is None or node.row in rows):
-                choice = ssn.pipeline.choose(ask, np.array([node.row]))
-                if choice is not None:
-                    return choice
-            if rows is None:
-                ssn.cache.status_writer.clear_nomination(task)
+        node = ssn.nodes.get(task.pod.status.nominated_node_name)
+        if node is not None and (rows is None or node.row in rows):
+            choice = ssn.pipeline.choose(ask, np.array([node.row]))
+            if choice is not None:
+                return choice
+        if rows is None:
+            ssn.cache.status_writer.clear_nomination(task)
         return ssn.pipeline.choose(ask, rows)
 
     def _open_rows(self, ask: Ask, task: Task, rows: IntArray | None, closed: dict[str, BoolArray]) -> IntArray | None:
@@ -131,8 +134,9 @@ class PlacementRun:
         if refusal:
             log.warning("pod %s could not be placed on node %s: %s", task.key, node.name, refusal)
             return
-        assert task.job is not None
-        ssn.observe_placed(task.job)
+        job = task.job
+        assert job is not None
+        ssn.placed[job.key] = job
 
     def _has_enough_promises(self, job: Job, sub: SubJob) -> bool:
         """A gang that can only be promised room is given it for its minimum, not for all its replicas."""
@@ -147,8 +151,6 @@ class PlacementRun:
 
     def _skips_role(self, sub: SubJob, task: Task) -> bool:
         """Whether a task of the same role has failed already: then this one is not tried (rule 4)."""
-        if not task.role:
-            return False
         failed = self._failed_roles.get((sub.key, task.role))
         if not failed:
             return False

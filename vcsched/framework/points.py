@@ -215,7 +215,10 @@ class AnyOf(Explained):
     bad = True
 
     def __call__(self, *args: Any) -> bool:
-        return any(entry.function(*args) for entry in self.registered)
+        for entry in self.registered:  # noqa: SIM110 (asked for every turn of a queue)
+            if entry.function(*args):
+                return True
+        return False
 
 
 class Vote(Point[Callable[[T], int]], Generic[T]):

@@ -12,7 +12,8 @@ import random
 import time
 import uuid
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -102,6 +103,7 @@ class Session(Points):
         self.journal: list[Op] = []
         self.conditions: dict[str, list[dict[str, Any]]] = {}
         self.placed: dict[str, Job] = {}
+        self.assumed: Counter[float] = Counter()  # when pods were created that are bound now
         self.domain_decisions: dict[str, tuple[str, dict[str, str]]] = {}
         self.wake: float | None = None
         self.reminders = reminders
@@ -138,6 +140,8 @@ class Session(Points):
             self.metrics.observe_plugin(opening.plugin, "OnSessionClose", time.perf_counter() - began)
         try:
             update.write_statuses(self)
+            for created, count in self.assumed.items():
+                self.metrics.observe_task("Assumed", max(0.0, self.now - created), tasks=count)
             for job in self.placed.values():
                 self.metrics.jobs.placed(job.namespace, job.name, job.queue_name, job.created, self.now)
         finally:
@@ -201,6 +205,10 @@ class Session(Points):
     def is_sub_job_ready(self, job: Job, sub: SubJob) -> bool:
         """A job without sub-groups answers for its one sub-job."""
         return self.sub_job_ready(sub) if job.policies else self.job_ready(job)
+
+    def readiness_of(self, job: Job, sub: SubJob) -> Callable[[], bool]:
+        """The same, to be asked after every placement."""
+        return partial(self.sub_job_ready, sub) if job.policies else partial(self.job_ready, job)
 
     def is_sub_job_pipelined(self, job: Job, sub: SubJob) -> bool:
         return self.sub_job_pipelined(sub) if job.policies else self.job_pipelined(job)
@@ -288,6 +296,10 @@ class Session(Points):
 
     def bind(self, task: Task) -> None:
         """Bind an allocated task. What a plugin cannot add to the bind is left out: a gang is bound whole."""
+        assert task.node is not None
+        self.cache.binder.bind(task, task.node, self._annotations(task) if self.binding.registered else None)
+
+    def _annotations(self, task: Task) -> dict[str, str] | None:
         annotations: dict[str, str] | None = None
         for entry in self.binding.registered:
             try:
@@ -297,14 +309,13 @@ class Session(Points):
                 continue
             if given:
                 annotations = {**(annotations or {}), **given}
-        assert task.node is not None
-        self.cache.binder.bind(task, task.node, annotations)
+        return annotations
 
     def committed(self, bound: Iterable[Task] = ()) -> None:
         """Something went out; what failed before may succeed now."""
         self.world.changes += 1
-        for created, count in Counter(task.created for task in bound).items():
-            self.metrics.observe_task("Assumed", max(0.0, self.now - created), tasks=count)
+        for task in bound:
+            self.assumed[task.created] += 1
 
     # ------------------------------------------------------------------ for plugins
 

@@ -204,7 +204,7 @@ class ShapeState:
 
     def kind(self, row: int) -> tuple[Any, ...]:
         """What the value of a row depends on beside its room."""
-        return self.node.refused_cells[row], *(score.contribution(row) for score in self.node.scores)
+        return self.node.refused_cells[row], *[score.contribution(row) for score in self.node.scores]
 
     def value(self, ask: Ask, row: int) -> float:
         """The total of a row where the task fits what is idle, else NEVER."""

@@ -87,10 +87,11 @@ class Statement:
         return ""
 
     def _enter_ledgers(self, op: Op, decisions: tuple[Any, ...]) -> str:
+        entered = op.ledgers = []
         for number, ledger in enumerate(self._ssn.ledgers.active):
             again = decisions[number] if number < len(decisions) else None
             try:
-                op.ledgers.append((ledger, ledger.apply(op, again)))
+                entered.append((ledger, ledger.apply(op, again)))
             except Refused as refusal:
                 return str(refusal) or f"{type(ledger).__name__} refused"
         return ""

@@ -38,7 +38,19 @@ class Judge(Protocol):
 class TopRows:
     """`values` (float64[n]) is the total where the task fits what is idle, else NEVER; `count` rows have one."""
 
-    __slots__ = ("_answers", "_cells", "_kind_of", "_kinds", "_seen", "best", "cells", "count", "footprint", "values")
+    __slots__ = (
+        "_answers",
+        "_cells",
+        "_fixed",
+        "_kind_of",
+        "_kinds",
+        "_seen",
+        "best",
+        "cells",
+        "count",
+        "footprint",
+        "values",
+    )
 
     def __init__(self) -> None:
         self.best = BestRows()
@@ -76,14 +88,15 @@ class TopRows:
         for row in rows:
             key = tuple([column[row] for column in noted])
             if key[0] == UNKNOWN:
-                key = (self._find_kind(world, row, judge), *key[1:])
+                key = (self._find_kind(row, judge), *key[1:])
             now = answers.get(key)
             if now is None:
                 now = judge.value(ask, row)
                 if len(answers) >= _LIMIT:
                     answers.clear()
                 answers[key] = now
-            self.put(row, now)
+            if now != self.cells[row]:
+                self.put(row, now)
 
     def _look(self, world: World) -> None:
         """Find the cells: tables are replaced when they grow, and kinds are known until values are found anew."""
@@ -95,12 +108,11 @@ class TopRows:
         self._kinds: memoryview[int] = cells(np.full(len(self.values), UNKNOWN, dtype=np.int64))
         noted = [(name, column) for name, column in self.footprint if name not in _OF_THE_NODE]
         self._cells: list[Any] = [self._kinds, *(_cells_of(table, *place) for place in noted)]
+        self._fixed: list[Any] = [_cells_of(table, *place) for place in self.footprint if place[0] in _OF_THE_NODE]
         self._seen = table.idle_cells
 
-    def _find_kind(self, world: World, row: int, judge: Judge) -> int:
-        assert self.footprint is not None
-        noted = [(name, column) for name, column in self.footprint if name in _OF_THE_NODE]
-        what = (*judge.kind(row), *(_cells_of(world.nodes, *place)[row] for place in noted))
+    def _find_kind(self, row: int, judge: Judge) -> int:
+        what = (*judge.kind(row), *[column[row] for column in self._fixed])
         number = self._kinds[row] = self._kind_of.setdefault(what, len(self._kind_of))
         return number
 

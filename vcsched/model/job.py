@@ -115,13 +115,10 @@ class Job:
         return self.phase in ("", "Pending")
 
     def is_ready(self) -> bool:
-        counts = self.counts
-        return readiness.ready(counts) + readiness.best_effort(counts) >= self.min_available
+        return readiness.counted(self.counts) >= self.min_available
 
     def is_pipelined(self) -> bool:
-        counts = self.counts
-        promised = readiness.waiting(counts) + readiness.ready(counts) + readiness.best_effort(counts)
-        return promised >= self.min_available
+        return readiness.counted(self.counts) + readiness.waiting(self.counts) >= self.min_available
 
     def is_starving(self) -> bool:
         """Best-effort pending tasks do not count here."""
@@ -145,7 +142,7 @@ class Job:
 
     def roles_valid(self) -> bool:
         """Every role with a minimum has enough tasks that are or may become part of the gang."""
-        if not self.roles_enforced:
+        if not self.role_minimum or not self.roles_enforced:
             return True
         return all(
             role in self.role_counts and readiness.valid(self.role_counts[role]) >= minimum
@@ -186,6 +183,8 @@ class Job:
 
     def groups_reach(self, test: str) -> bool:
         """Whether each policy has enough sub-jobs for which the method named `test` holds."""
+        if not self.policies:
+            return True
         minimums = self.group_minimums()
         if not minimums:
             return True

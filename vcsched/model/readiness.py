@@ -32,6 +32,11 @@ def ready(counts: Counts) -> int:
     return counts[BOUND] + counts[BINDING] + counts[RUNNING] + counts[ALLOCATED] + counts[SUCCEEDED]
 
 
+def counted(counts: Counts) -> int:
+    """Tasks that count for the minimum, with the pending ones that ask for nothing: `ready` and `best_effort`."""
+    return counts[BOUND] + counts[BINDING] + counts[RUNNING] + counts[ALLOCATED] + counts[SUCCEEDED] + counts[STATUSES]
+
+
 def waiting(counts: Counts) -> int:
     """Tasks promised room that is being freed."""
     return counts[PIPELINED]

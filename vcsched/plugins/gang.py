@@ -106,7 +106,9 @@ def progress(job: Job) -> int:
 
 def is_ready(job: Job) -> bool:
     """Whether the minima of the job, its roles and its sub-groups hold room."""
-    return job.is_ready() and job.roles_ready() and job.groups_reach("is_ready")
+    if not job.is_ready():
+        return False
+    return (not job.role_minimum or job.roles_ready()) and (not job.policies or job.groups_reach("is_ready"))
 
 
 def is_pipelined(job: Job) -> bool:

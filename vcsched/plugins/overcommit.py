@@ -61,8 +61,10 @@ class Overcommit(Plugin):
         """From now on the job's minimum is taken."""
         if job.min_resources is None:
             return
-        gated = self._ssn.job_table.amounts_of("gated", job.row)
-        for name, amount in ungate(job.min_resources, gated).items():
+        minimum = job.min_resources
+        if job.gated_count:
+            minimum = ungate(minimum, self._ssn.job_table.amounts_of("gated", job.row))
+        for name, amount in minimum.items():
             self._promised[self._column[name]] += amount
 
     def _promised_of(self, name: str) -> float:
@@ -81,7 +83,7 @@ class Overcommit(Plugin):
         sentence = f"cluster at its limit: {numbers}"
         self._ssn.refuse(job, "admission", sentence)
         text = listed(_TEXT, "overused", found)
-        if self._notices.is_due(job.key, text, self._ssn.now):
+        if self._notices.is_due(job.uid or job.key, text, self._ssn.now):
             self._ssn.event(job, "Normal", "Unschedulable", joined(text, sentence))
 
     def _used_of(self, name: str) -> float:

@@ -53,6 +53,7 @@ class Proportion(Plugin):
 
     def open(self, ssn: Session) -> None:
         self._ssn = ssn
+        self._stateless_is_closed = ssn.compat.stateless_queue_closed
         self._notices.begin()
         self._tolerance = np.array([tolerance(name) for name in ssn.space.names])
         self._divide(ssn)
@@ -127,9 +128,11 @@ class Proportion(Plugin):
     def is_overused(self, queue: Queue) -> bool:
         """Whether the queue holds what it deserves of every resource; `pods` counts as one."""
         row = queue.row
-        overused = bool(queue.jobs) and all(
-            deserved[row] - charged[row] < least for charged, deserved, least in self._terms
-        )
+        overused = bool(queue.jobs)
+        for charged, deserved, least in self._terms:
+            if deserved[row] - charged[row] >= least:
+                overused = False
+                break
         self._overused[queue.name] = overused
         return overused
 
@@ -148,7 +151,7 @@ class Proportion(Plugin):
 
     def is_allocatable(self, queue: Queue, task: Task) -> bool:
         """Whether the queue is open and deserves one more such task."""
-        return self._is_open(queue) and self.fits(queue, task)
+        return queue.is_open(self._stateless_is_closed) and self.fits(queue, task)
 
     def fits(self, queue: Queue, task: Task) -> bool:
         """Whether the queue deserves what it is charged and the task."""
@@ -237,9 +240,11 @@ class Proportion(Plugin):
         """From now on the job's minimum is reserved in its queue."""
         if job.min_resources is None or job.queue is None:
             return
-        gated = self._ssn.job_table.amounts_of("gated", job.row)
-        for name, amount in ungate(job.min_resources, gated).items():
-            place = (job.queue.row, self._column[name])
+        minimum, row = job.min_resources, job.queue.row
+        if job.gated_count:
+            minimum = ungate(minimum, self._ssn.job_table.amounts_of("gated", job.row))
+        for name, amount in minimum.items():
+            place = (row, self._column[name])
             self._admitted[place] = self._admitted.get(place, 0.0) + amount
 
     def _taken(self, row: int, name: str) -> float:
@@ -264,11 +269,11 @@ class Proportion(Plugin):
             sentence += f"; raise the capability of the queue by {more}"
         self._ssn.refuse(job, "queue limit", sentence)
         text = listed(_TEXT, "insufficient", found)
-        if self._notices.is_due(job.key, text, self._ssn.now):
+        if self._notices.is_due(job.uid or job.key, text, self._ssn.now):
             self._ssn.event(job, "Normal", "Unschedulable", joined(text, sentence))
 
     def _is_open(self, queue: Queue) -> bool:
-        return queue.is_open(self._ssn.compat.stateless_queue_closed)
+        return queue.is_open(self._stateless_is_closed)
 
 
 def closed(queue: Queue) -> str:

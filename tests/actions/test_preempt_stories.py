@@ -166,50 +166,6 @@ def test_the_queue_next_door_is_left_alone() -> None:
     assert world.victims()[0].startswith("mine")
 
 
-# ---------------------------------------------------------------- rules that no eviction mends
-
-
-@BOTH
-@pytest.mark.parametrize("rule", ["port", "affinity", "spread", "selector"])
-def test_who_could_run_but_for_a_rule_evicts_nobody(conf: str, rule: str) -> None:
-    world = cluster(conf, cpu=4)
-    world.running("keeps", on="n-0", cpu=1, priority_class="high", labels={"app": "keeps"}, ports=[8080])
-    world.running("low", on="n-0", pods=3, cpu=1, priority_class="low")
-    rules: dict[str, Any] = {
-        "port": {"ports": [8080]},
-        "affinity": {"affinity": apart_from("keeps")},
-        "spread": {
-            "spread": [
-                {
-                    "maxSkew": 1,
-                    "topologyKey": "no/such-label",
-                    "whenUnsatisfiable": "DoNotSchedule",
-                    "labelSelector": {"matchLabels": {"app": "x"}},
-                }
-            ]
-        },
-        "selector": {"node_selector": {"no": "where"}},
-    }
-    world.gang("urgent", pods=1, cpu=1, priority_class="high", min_resources=None, **rules[rule])
-
-    world.play(5)
-
-    assert world.victims() == []
-
-
-@BOTH
-def test_who_is_beyond_the_limit_of_its_queue_evicts_nobody(conf: str) -> None:
-    world = cluster(conf, cpu=8)
-    world.queue("small", capability={"cpu": 2})
-    world.running("high", on="n-0", cpu=2, queue="small", priority_class="high")
-    world.running("low", on="n-0", pods=6, cpu=1, priority_class="low")
-    world.gang("urgent", pods=1, cpu=1, queue="small", priority_class="high", min_resources=None)
-
-    world.play(5)
-
-    assert world.victims() == []
-
-
 @BOTH
 def test_the_one_in_the_way_goes_and_not_the_bystander_of_lower_priority(conf: str) -> None:
     world = cluster(conf, cpu=4)

@@ -146,21 +146,6 @@ def test_room_that_is_free_comes_first_also_for_part_of_a_gang() -> None:
     assert world.placed("p") == 2
 
 
-@pytest.mark.parametrize("rule", ["port", "selector"])
-def test_who_could_run_but_for_a_rule_reclaims_nothing(rule: str) -> None:
-    world = cluster(cpu=4)
-    world.queue("rich")
-    world.queue("poor")
-    world.running("keeps", on="n-0", cpu=1, queue="poor", ports=[8080], priority_class="low")
-    world.running("r", on="n-0", pods=3, cpu=1, queue="rich", priority_class="low")
-    options: dict[str, Any] = {"ports": [8080]} if rule == "port" else {"node_selector": {"no": "where"}}
-    world.gang("p", pods=1, cpu=1, queue="poor", priority_class="low", min_resources=None, **options)
-
-    world.play(5)
-
-    assert world.victims() == []
-
-
 def test_a_job_that_waits_for_admission_in_a_full_cluster_is_admitted_and_reclaims() -> None:
     world = cluster(ADMITTING)
     world.queue("rich")

@@ -78,17 +78,18 @@ class Forms:
         """The form of a pod whose request is known."""
         spec = pod.spec
         containers = spec.containers
-        extra = tuple([key(pod) for key in self.shape_keys])
+        inits = spec.init_containers
+        extra = tuple([key(pod) for key in self.shape_keys]) if self.shape_keys else ()
         key = (
             pod.metadata.namespace,
             id(request),
             _encode((spec.node_selector, spec.affinity, spec.tolerations, spec.topology_spread_constraints))
             if spec.node_selector or spec.affinity or spec.tolerations or spec.topology_spread_constraints
             else None,
-            tuple([c.image for c in containers]),
-            tuple([c.image for c in spec.init_containers]),
-            tuple([port for container in (*containers, *spec.init_containers) for port in _host_ports(container)]),
-            pod.metadata.uid if spec.resource_claims or _has_claims(pod) else None,
+            tuple([container.image for container in containers]),
+            tuple([container.image for container in inits]) if inits else None,
+            tuple([_host_ports(container) if container.ports else None for container in (*containers, *inits)]),
+            pod.metadata.uid if spec.resource_claims or (spec.volumes and _has_claims(pod)) else None,
             extra,
         )
         found = self._forms.get(key)
@@ -97,8 +98,8 @@ class Forms:
         return found
 
 
-def _host_ports(container: Container) -> list[Hashable]:
-    return [(port.protocol, port.host_ip, port.host_port) for port in container.ports if port.host_port]
+def _host_ports(container: Container) -> Hashable:
+    return tuple([(port.protocol, port.host_ip, port.host_port) for port in container.ports if port.host_port]) or None
 
 
 def _has_claims(pod: Pod) -> bool:

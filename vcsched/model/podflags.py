@@ -100,7 +100,8 @@ def group_waiting_time_s(meta: ObjectMeta) -> float | None:
 
 def gates(pod: Pod) -> tuple[str, ...]:
     """The names of the gates that keep a pod from being scheduled."""
-    return tuple(gate.name for gate in pod.spec.scheduling_gates)
+    asked = pod.spec.scheduling_gates
+    return tuple([gate.name for gate in asked]) if asked else ()
 
 
 def has_only_queue_gate(pod: Pod) -> bool:

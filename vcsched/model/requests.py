@@ -78,13 +78,17 @@ def asked_by(pod: Pod) -> Hashable:
         return None
     return (
         tuple([tuple(container.resources.requests.items()) for container in spec.containers]),
-        tuple([(is_restartable(c), tuple(c.resources.requests.items())) for c in spec.init_containers]),
-        tuple(spec.overhead.items()),
+        tuple([(is_restartable(c), tuple(c.resources.requests.items())) for c in spec.init_containers])
+        if spec.init_containers
+        else None,
+        tuple(spec.overhead.items()) if spec.overhead else None,
         tuple(spec.resources.requests.items()) if spec.resources is not None else None,
     )
 
 
-def _is_as_asked(containers: Iterable[Container], statuses: Iterable[ContainerStatus]) -> bool:
+def _is_as_asked(containers: Iterable[Container], statuses: tuple[ContainerStatus, ...]) -> bool:
+    if not statuses:
+        return True
     reported = {status.name: status for status in statuses if status.resources is not None}
     return not reported or all(
         _holds_what_it_asks(reported[container.name], container)

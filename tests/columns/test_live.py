@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.generators.effort import examples
 from tests.oracle.heap import Heap
-from vcsched.columns.live import LiveQueue
+from vcsched.columns.live import KeyedQueue, LiveQueue
 
 KEYS = 8
 steps = st.lists(
@@ -65,5 +65,24 @@ def test_a_copy_pops_the_same_and_leaves_the_original_alone(values: list[int], p
 def test_an_empty_queue_has_nothing_to_pop() -> None:
     queue: LiveQueue[int] = LiveQueue(lambda a, b: a < b)
     assert not queue
+    with pytest.raises(IndexError):
+        queue.pop()
+
+
+@examples(100)
+@given(st.lists(st.one_of(st.integers(0, 99), st.none()), max_size=60))
+def test_a_keyed_queue_pops_the_smallest_key_whenever_it_was_pushed(events: list[int | None]) -> None:
+    queue: KeyedQueue[int] = KeyedQueue(lambda number: number % 10 * 1000 + number)
+    waiting: set[int] = set()
+    for number in events:
+        if number is not None and number not in waiting:
+            queue.push(number)
+            waiting.add(number)
+        elif waiting:
+            first = min(waiting, key=lambda item: (item % 10, item))
+            assert queue.pop() == first
+            waiting.remove(first)
+        assert len(queue) == len(waiting)
+    assert [queue.pop() for _ in range(len(queue))] == sorted(waiting, key=lambda item: (item % 10, item))
     with pytest.raises(IndexError):
         queue.pop()

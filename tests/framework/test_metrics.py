@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from prometheus_client import Histogram
 
-from vcsched.framework.metric_kinds import FastHistogram, buckets
+from vcsched.framework.metric_kinds import FastHistogram, buckets, milliseconds
 from vcsched.framework.metrics import Metrics
 
 
@@ -105,9 +105,22 @@ def test_values_observed_at_once_count_as_the_library_counts_them(seen: list[tup
     assert got == pytest.approx(expected)
 
 
-def test_several_tasks_of_a_job_are_one_call(metrics: Metrics) -> None:
+def test_waits_are_observed_as_the_library_would_one_by_one() -> None:
+    ours = FastHistogram("ours", "", buckets=buckets(50, 60000, 30), registry=None)
+    library = Histogram("library", "", buckets=buckets(50, 60000, 30), registry=None)
+    since = {100.0: 2, 99.9: 1, 3.0: 4, 101.0: 1, 102.0: 3}  # two of them later than now: clocks differ
+    ours.observe_waits(since, 100.0)
+    for at, count in since.items():
+        for _ in range(count):
+            library.observe(milliseconds(100.0 - at))
+    got, expected = ([s.value for m in h.collect() for s in m.samples] for h in (ours, library))
+    assert got == pytest.approx(expected)
+
+
+def test_several_that_waited_as_long_are_one_call(metrics: Metrics) -> None:
     metrics.observe_task("Bound", 2, tasks=3)
-    metrics.jobs.placed("n", "j", "q", 0.0, 2.0, tasks=3)
+    metrics.jobs.placed("n", "j", "q", 0.0, 2.0)
+    metrics.jobs.waited({0.0: 3}, 2.0)
     assert series(metrics, "volcano_task_scheduling_latency_milliseconds_sum") == {'{stage="Bound"}': 6000.0}
     assert series(metrics, "volcano_e2e_job_scheduling_latency_milliseconds_sum") == {"": 6000.0}
     (duration,) = series(metrics, "volcano_e2e_job_scheduling_duration").values()

@@ -263,7 +263,10 @@ class Accounting:
         """Change the phase as this scheduler sees it."""
         if phase != job.phase:
             job.phase = phase
-            self.index(job)
+            if job.pending_phase and job.queue is not None:
+                self.picture.waiting_admission[job.key] = job
+            else:
+                self.picture.waiting_admission.pop(job.key, None)
             self.touch(job)
 
     def attach(self, job: Job, queue: Queue) -> None:

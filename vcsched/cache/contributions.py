@@ -33,7 +33,7 @@ def contribution(job: Job, picture: Picture) -> Contribution:
     whole minimum of the former and what the latter lacks. What a job holds beyond its minimum is elastic.
     """
     table, names, row = picture.job_table, picture.space.names, job.row
-    allocated = _row(table.alloc_cells, names, row)
+    allocated = _row(table.alloc_cells, names, row) if readiness.holding(job.counts) else {}
     minimum = job.min_resources
     parts = [(ELASTIC, elastic(allocated, minimum or {}))]
     if minimum is not None:

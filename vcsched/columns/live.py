@@ -80,28 +80,29 @@ class KeyedQueue(Generic[T]):
     popped: those are sorted once, and a later one is put in its place.
     """
 
-    __slots__ = ("_first", "_items", "_key")
+    __slots__ = ("_first", "_is_sorted", "_items", "_key")
 
     def __init__(self, key: Callable[[T], Any]) -> None:
         self._key = key
         self._items: list[tuple[Any, T]] = []
-        self._first = -1  # items before it were popped; -1: not sorted yet
+        self._first = 0  # those before it were popped
+        self._is_sorted = False
 
     def __len__(self) -> int:
-        return len(self._items) - max(self._first, 0)
+        return len(self._items) - self._first
 
     def push(self, item: T) -> None:
         entry = (self._key(item), item)
-        if self._first < 0:
-            self._items.append(entry)
-        else:
+        if self._is_sorted:
             insort(self._items, entry, lo=self._first)
+        else:
+            self._items.append(entry)
 
     def pop(self) -> T:
         """Remove and return the first item; IndexError when empty."""
-        if self._first < 0:
+        if not self._is_sorted:
             self._items.sort()
-            self._first = 0
+            self._is_sorted = True
         item = self._items[self._first][1]
         self._first += 1
         return item

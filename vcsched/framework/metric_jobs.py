@@ -6,6 +6,8 @@ each other there; here `unschedule_task_count` is their sum and `job_retry_count
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from prometheus_client import CollectorRegistry, Gauge
 
 from vcsched.framework.metric_kinds import Family, FastHistogram, JobGauge, PlainCounter, buckets, milliseconds
@@ -53,13 +55,16 @@ class JobMetrics:
         self._label(namespace, name, queue)
         self._job_start.set((name, queue, namespace), created_s)
 
-    def placed(self, namespace: str, name: str, queue: str, created_s: float, now_s: float, tasks: int = 1) -> None:
-        """So many tasks of this job were allocated or pipelined for good."""
+    def placed(self, namespace: str, name: str, queue: str, created_s: float, now_s: float) -> None:
+        """Tasks of this job were allocated or pipelined for good."""
         self._label(namespace, name, queue)
-        waited_ms = milliseconds(now_s - created_s)
-        self._job_latency.observe_many(waited_ms, tasks)
-        self._job_duration.set((name, queue, namespace), waited_ms)
-        self._job_last.set((name, queue, namespace), now_s)
+        labels = (name, queue, namespace)
+        self._job_duration.set(labels, milliseconds(now_s - created_s))
+        self._job_last.set(labels, now_s)
+
+    def waited(self, created_s: Mapping[float, int], now_s: float) -> None:
+        """Jobs, by when they were created, were given something in a session."""
+        self._job_latency.observe_waits(created_s, now_s)
 
     def set_share(self, namespace: str, name: str, share: float) -> None:
         """The dominant share of a job."""
@@ -67,6 +72,9 @@ class JobMetrics:
 
     def set_unscheduled(self, namespace: str, name: str, count: int) -> None:
         """How many tasks the gang lacks; 0 when it is ready."""
+        if not count and name not in self._lacking:  # nothing to remember about the many that are ready
+            self._unscheduled.set((name,), 0)
+            return
         lacking = self._lacking.setdefault(name, {})
         lacking[namespace] = count
         self._unscheduled.set((name,), sum(lacking.values()))

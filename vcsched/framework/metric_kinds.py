@@ -7,7 +7,7 @@ counter; two counters of the reference have no such ending (spec 02 §20).
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Generic, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -26,6 +26,19 @@ class FastHistogram(Histogram):
         """Observe the same amount `count` times."""
         self._sum.inc(amount * count)
         self._buckets[bisect_left(self._upper_bounds, amount)].inc(count)
+
+    def observe_waits(self, since_s: Mapping[float, int], now_s: float) -> None:
+        """Observe how long it is since each of these times, as often as it says; one lock a bucket."""
+        found = [0] * len(self._buckets)
+        total = 0.0
+        for at, count in since_s.items():
+            waited_ms = milliseconds(now_s - at)
+            total += waited_ms * count
+            found[bisect_left(self._upper_bounds, waited_ms)] += count
+        self._sum.inc(total)
+        for bucket, count in zip(self._buckets, found, strict=True):
+            if count:
+                bucket.inc(count)
 
 
 Kind = TypeVar("Kind", Counter, Gauge, FastHistogram, Histogram)

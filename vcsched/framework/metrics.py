@@ -8,6 +8,7 @@ since their series go when they go.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 import prometheus_client
@@ -165,6 +166,11 @@ class Metrics:
     def observe_task(self, stage: TaskStage, seconds: float, tasks: int = 1) -> None:
         """So many tasks reached a stage so long after their pods were created."""
         self._task.at(stage).observe_many(milliseconds(seconds), tasks)
+
+    def observe_tasks(self, stage: TaskStage, created_s: Mapping[float, int], now_s: float) -> None:
+        """Tasks, by when their pods were created, reached a stage."""
+        if created_s:
+            self._task.at(stage).observe_waits(created_s, now_s)
 
     # -- attempts and evictions
 

@@ -103,7 +103,7 @@ class Session(Points):
         self.journal: list[Op] = []
         self.conditions: dict[str, list[dict[str, Any]]] = {}
         self.placed: dict[str, Job] = {}
-        self.assumed: Counter[float] = Counter()  # when pods were created that are bound now
+        self.assumed: dict[float, int] = {}  # when pods were created that are bound now
         self.domain_decisions: dict[str, tuple[str, dict[str, str]]] = {}
         self.wake: float | None = None
         self.reminders = reminders
@@ -140,10 +140,10 @@ class Session(Points):
             self.metrics.observe_plugin(opening.plugin, "OnSessionClose", time.perf_counter() - began)
         try:
             update.write_statuses(self)
-            for created, count in self.assumed.items():
-                self.metrics.observe_task("Assumed", max(0.0, self.now - created), tasks=count)
+            self.metrics.observe_tasks("Assumed", self.assumed, self.now)
             for job in self.placed.values():
                 self.metrics.jobs.placed(job.namespace, job.name, job.queue_name, job.created, self.now)
+            self.metrics.jobs.waited(Counter([job.created for job in self.placed.values()]), self.now)
         finally:
             settle(self)  # whatever happened, nothing tentative outlives the session
             self.touched.clear()
@@ -314,8 +314,9 @@ class Session(Points):
     def committed(self, bound: Iterable[Task] = ()) -> None:
         """Something went out; what failed before may succeed now."""
         self.world.changes += 1
+        assumed = self.assumed
         for task in bound:
-            self.assumed[task.created] += 1
+            assumed[task.created] = assumed.get(task.created, 0) + 1
 
     # ------------------------------------------------------------------ for plugins
 

@@ -85,7 +85,7 @@ def _write_job(ssn: Session, job: Job) -> None:
         return
     ssn.valid(job)
     conditions = ssn.conditions.get(job.key, ())
-    stuck = any(c["type"] == "Unschedulable" and c["status"] == "True" for c in conditions)
+    stuck = ("Unschedulable", "True") in [(c["type"], c["status"]) for c in conditions]
     phase = phase_of(job, stuck)
     ssn.accounting.set_phase(job, phase)
     why = explain.why(ssn, job) or explain.NOTHING
@@ -130,22 +130,24 @@ def _write_status(ssn: Session, job: Job, phase: str, new: Any, why: explain.Why
             fresh["message"] = explain.joined(condition["message"], why.sentence)
             if job.invalid is not None:
                 fresh["reason"] = job.invalid.reason
-        index = next((i for i, c in enumerate(conditions) if c["type"] == fresh["type"]), None)
-        if index is None:
+        for index, known in enumerate(conditions):
+            if known["type"] == fresh["type"]:
+                if _is_news(known, fresh):
+                    conditions[index] = fresh
+                    changed = True
+                break
+        else:
             conditions.append(fresh)
             changed = True
-        elif _is_news(conditions[index], fresh):
-            conditions[index] = fresh
-            changed = True
+    if not changed or job.status_write:
+        return False
     status = {
         "phase": phase,
-        "conditions": [{k: v for k, v in c.items() if v is not None} for c in conditions],
+        "conditions": conditions,
         "running": job.counts[RUNNING],
         "succeeded": job.counts[SUCCEEDED],
         "failed": job.counts[FAILED],
     }
-    if not changed or job.status_write:
-        return False
     ssn.cache.status_writer.job_status(job, status)
     return True
 
@@ -163,14 +165,16 @@ def _written(when: datetime) -> str:
 def _plain(condition: PodGroupCondition) -> dict[str, Any]:
     """A condition as it stands, to be sent again."""
     when = condition.last_transition_time
-    return {
+    plain = {
         "type": condition.type,
         "status": condition.status,
         "transitionID": condition.transition_id,
         "reason": condition.reason,
         "message": condition.message,
-        "lastTransitionTime": _written(when) if when is not None else None,
     }
+    if when is not None:
+        plain["lastTransitionTime"] = _written(when)
+    return plain
 
 
 def _is_news(old: dict[str, Any], new: dict[str, Any]) -> bool:

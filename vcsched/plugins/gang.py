@@ -81,9 +81,9 @@ class Gang(Plugin):
 
 def flaw(job: Job) -> Invalid | None:
     """Why a job can never be started as it is now, or None."""
-    if not job.roles_valid():
+    if job.role_minimum and not job.roles_valid():
         return Invalid("NotEnoughPodsOfTask", "Not enough valid pods of each task for gang-scheduling")
-    if not job.groups_reach("exists"):
+    if job.policies and not job.groups_reach("exists"):
         return Invalid("NotEnoughPodsOfTask", "Not enough valid subGroups of each task for gang-scheduling")
     valid = readiness.valid(job.counts)
     if valid < job.min_available:

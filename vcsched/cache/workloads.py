@@ -44,8 +44,8 @@ class WorkloadSelectors:
         if self._all_stale or self._stale:
             self._file()
         meta = pod.metadata
-        keys = self._services.find(meta.namespace, meta.labels)
-        owner = self._owner(pod)
+        keys = self._services.find(meta.namespace, meta.labels) if meta.namespace in self._filed else ()
+        owner = self._owner(pod) if meta.owner_references else None
         if not keys and owner is None:
             return NOBODY
         name = (*keys, owner)

@@ -105,3 +105,18 @@ def test_a_gang_at_its_share_stays_whole(conf: str) -> None:
     world.play(10)
 
     assert {each.reason.partition(":")[0] for each in world.evictions()} <= {"preempt"}
+
+
+@ALL
+def test_who_went_before_a_gang_that_makes_room_for_all_is_given_back(conf: str) -> None:
+    world = cluster(conf, nodes=2, cpu=2)
+    world.queue("rich", deserved={"cpu": 2})
+    world.queue("poor", deserved={"cpu": 2})
+    world.running("gang", on=["n-0", "n-0", "n-1"], cpu=1, min_member=3, queue="rich", priority_class="low")
+    world.running("single", on=["n-1"], cpu=1, queue="rich", priority_class="low")
+    world.gang("p", pods=2, cpu=1, queue="poor", priority_class="high", min_resources=None)
+
+    world.play_until_quiet()
+
+    assert sorted(world.victims()) == ["gang-0", "gang-1", "gang-2"]
+    assert world.placed("p") == 2

@@ -277,3 +277,16 @@ def test_the_whole_gang_is_nominated_also_where_room_was_free() -> None:
 
     assert len(world.victims()) == 1
     assert all(world.nominated(f"urgent-{number}") for number in range(2))
+
+
+@BOTH
+def test_who_went_for_an_earlier_pod_is_given_back_when_a_later_one_makes_room_for_both(conf: str) -> None:
+    world = cluster(conf, cpu=3)
+    world.running("small", on="n-0", cpu=1, priority_class="low")
+    world.running("large", on="n-0", cpu=2, priority_class="mid")
+    world.gang("urgent", pods=2, cpu=1, priority_class="high", min_resources=None)
+
+    world.play_until_quiet()
+
+    assert world.victims() == ["large-0"]
+    assert world.placed("urgent") == 2

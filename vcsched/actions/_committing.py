@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vcsched.columns.journal import EVICT, PIPELINE
+from vcsched.framework.needless import give_back_needless
 
 if TYPE_CHECKING:
     from vcsched.framework.session import Session
@@ -19,6 +20,7 @@ class Outcome:
         self._ssn = ssn
         self._action = action
         self._needless: list[Statement] = []
+        self._spares = not (ssn.compat.preempt_no_reprieve if action == "preempt" else ssn.compat.evict_unchecked)
 
     def settle(self, statement: Statement, job: Job) -> bool:
         """Keep what was done for a job if that is now promised all it needs; whether it is.
@@ -30,6 +32,8 @@ class Outcome:
         if not statement or not ssn.job_pipelined(job):
             statement.rollback()
             return False
+        if self._spares:
+            give_back_needless(ssn, statement, self._action)
         if not statement.has_evictions and not ssn.compat.evict_unchecked:
             self._needless.append(statement)
             return True

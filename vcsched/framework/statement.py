@@ -68,7 +68,14 @@ class Statement:
 
     def spare(self, task: Task) -> None:
         """Take back the eviction of one task of this statement; the other operations stay."""
-        op = next(op for op in reversed(self.ops) if op.task is task and op.kind == EVICT)
+        self._take_back(task, EVICT)
+
+    def withdraw(self, task: Task) -> None:
+        """Take back the promise to one task of this statement; the other operations stay."""
+        self._take_back(task, PIPELINE)
+
+    def _take_back(self, task: Task, kind: str) -> None:
+        op = next(op for op in reversed(self.ops) if op.task is task and op.kind == kind)
         self.ops.remove(op)
         undo(self._ssn, op)
 

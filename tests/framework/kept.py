@@ -8,7 +8,7 @@ import numpy as np
 
 from vcsched.columns.best import NEVER
 from vcsched.columns.looks import Looks
-from vcsched.framework.nodeside import forget_node_sides
+from vcsched.framework import nodeside
 from vcsched.framework.pipeline import Pipeline
 from vcsched.framework.plugin import Ask, OneNode, OneVerdict
 from vcsched.framework.points import Points
@@ -17,12 +17,17 @@ from vcsched.model.task import Task
 
 
 def new_state(pipeline: Pipeline, points: Points, ask: Ask) -> ShapeState:
-    """The state of a shape, made from nothing that is kept."""
-    forget_node_sides(pipeline.picture)
-    pipeline.picture.looks = Looks(pipeline.picture.nodes, pipeline.picture.room_log)
+    """The state of a shape, made from nothing that is kept, and of which nothing is kept."""
+    picture = pipeline.picture
+    shared, looks = nodeside._kept.pop(picture, None), picture.looks
+    picture.looks = Looks(picture.nodes, picture.room_log)
     scores = [(s, False) for s in points.node_order.scores] + [(s, True) for s in points.batch_node_order.scores]
     state = ShapeState(pipeline.picture, ask.shape, points.predicate.filters, scores)
     state.refresh(ask)
+    picture.looks = looks
+    del nodeside._kept[picture]
+    if shared is not None:
+        nodeside._kept[picture] = shared
     return state
 
 
@@ -38,6 +43,7 @@ def assert_kept_is_fresh(pipeline: Pipeline, points: Points, tasks: list[Task]) 
         _assert_picked(ask, pipeline, fresh)
         kept = pipeline.state(ask)
         _assert_equal(ask, kept, fresh)
+        _assert_told_from_columns(fresh)
         _assert_floats_are_arrays(ask, fresh)
 
 
@@ -82,6 +88,23 @@ def _assert_equal(ask: Ask, kept: ShapeState, fresh: ShapeState) -> None:
         _same("passing rows", np.flatnonzero(kept.passing(room=room)), rows)
         if len(rows):
             _same("totals of passing rows", kept.totals(ask, rows), fresh.totals(ask, rows))
+
+
+def _assert_told_from_columns(fresh: ShapeState) -> None:
+    """What is told by look is what the columns say by row."""
+    rows = fresh.idle_ok & fresh.picture.nodes.alive[: fresh.n]
+    for column in fresh.filters:
+        if column.filter.reads in ("node", "room"):
+            rows &= column.codes == 0
+    values = fresh.tops.values
+    assert (values[~(rows & fresh.future_ok)] == NEVER).all()
+    if not fresh.needs_candidates:
+        order = sum((score.values for score in fresh.scores if not score.batch), np.zeros(fresh.n))
+        batch = np.zeros(fresh.n)
+        for score in fresh.scores:
+            if score.batch:
+                batch = batch + (score.values if score.score.normalise is None else score.constant)
+        _same("totals by row", values[values != NEVER], (order + batch)[values != NEVER])
 
 
 def _assert_floats_are_arrays(ask: Ask, fresh: ShapeState) -> None:

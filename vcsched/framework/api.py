@@ -8,7 +8,7 @@ registered, `framework.plugin` says what the functions are given. `examples/plug
 
 from vcsched.columns.journal import ALLOCATE, EVICT, PIPELINE, Ledger, Op, Refused
 from vcsched.framework.arguments import Arguments
-from vcsched.framework.plugin import ABSTAIN, PERMIT, REJECT, Ask, Nodes, Plugin, Verdict, compare
+from vcsched.framework.plugin import ABSTAIN, PERMIT, REJECT, Ask, Nodes, Plugin, Verdict, compare, shared_by
 from vcsched.framework.points import EvictionContext, Invalid
 from vcsched.framework.session import Session
 from vcsched.kube.objects import Pod
@@ -52,4 +52,5 @@ __all__ = [
     "Task",
     "Verdict",
     "compare",
+    "shared_by",
 ]

@@ -99,11 +99,6 @@ def node_side(picture: Picture, ask: Ask, filters: list[Filter], scores: list[tu
     return side
 
 
-def forget_node_sides(picture: Picture) -> None:
-    """Shapes that come from now on share nothing with those that are kept."""
-    _kept.pop(picture, None)
-
-
 def _part(ask: Ask, rule: Filter | Score) -> Hashable:
     """What a function reads of the pod: a part of the form, or the shape if it does not say."""
     part = getattr(rule.vector or rule.scalar, "shared_by", None)

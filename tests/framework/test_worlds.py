@@ -131,7 +131,8 @@ def test_a_job_that_is_skipped_would_fail_again(events: list[Event]) -> None:
     skipped = {
         key: job.phase
         for key, job in picture.jobs.items()
-        if job.blocked is not None and job.blocked.changes == picture.changes
+        if job.blocked is not None
+        and job.blocked.changes == picture.changes
         # one that fell back at the close is skipped by allocate, but not by enqueue
         and job.pending_phase == (job.blocked.action == "enqueue")
     }

@@ -9,6 +9,7 @@ completed before others start, also when it was an earlier scheduler that died o
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import TYPE_CHECKING
 
 from vcsched.kube.link import Bind, Wrote
@@ -55,7 +56,7 @@ class Binder:
         cache.accounting.place(task, BINDING, node)
         task.node_name = node.name
         task.assumed = True
-        task.write = number = cache.number(lambda wrote: self._ended(task, number, wrote))
+        task.write = number = cache.number(partial(self._ended, task))
         merged = {**task.pod.metadata.annotations, **annotations} if annotations else None
         cache.send(
             Bind(
@@ -77,14 +78,14 @@ class Binder:
             job.torn = True
         return torn
 
-    def _ended(self, task: Task, number: int, wrote: Wrote) -> None:
+    def _ended(self, task: Task, wrote: Wrote) -> None:
         job = task.job
         if wrote.ok:
             if wrote.ended:
                 self.times.append((wrote.seconds, wrote.ended - task.created))
             if job is not None:
                 job.bind_failures = 0
-        if wrote.ok or task.write != number or task.status != BINDING:
+        if wrote.ok or task.write != wrote.no or task.status != BINDING:
             return
         self.failed += 1
         node = task.node_name

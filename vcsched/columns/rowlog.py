@@ -11,21 +11,21 @@ from __future__ import annotations
 class RowLog:
     """An append-only list of row numbers with a trimmed start."""
 
-    __slots__ = ("_base", "rows")
+    __slots__ = ("base", "rows")
 
     def __init__(self) -> None:
         self.rows: list[int] = []
-        self._base = 0
+        self.base = 0  # how many were trimmed
 
     @property
     def position(self) -> int:
         """Where the log ends now."""
-        return self._base + len(self.rows)
+        return self.base + len(self.rows)
 
     def since(self, position: int, limit: int) -> list[int] | None:
         """Rows logged since `position`, each once; None if that is trimmed away or more than `limit`."""
         rows = self.rows
-        start = position - self._base
+        start = position - self.base
         count = len(rows) - start
         if count == 1 and start >= 0:
             return rows[-1:]
@@ -43,4 +43,4 @@ class RowLog:
         drop = len(self.rows) - keep
         if drop > 0:
             del self.rows[:drop]
-            self._base += drop
+            self.base += drop

@@ -89,20 +89,20 @@ class ShapeState:
     def pick(self, ask: Ask, chance: Callable[[int], int]) -> int:
         """The row with room now that is best, ties broken by `chance(number of equals)`; only `tops` is brought
         up to date. -1 where there is none, or where it takes more to tell."""
-        picture = self.picture
+        picture, node = self.picture, self.node
+        log, nodes = picture.room_log, picture.node_log
         if (
             not self._picks
             or self.n != picture.nodes.n
             or self._epoch != picture.epoch
-            or self._node_at != picture.node_log.position
-            or self._node_changed != self.node.changed
+            or self._node_at != nodes.base + len(nodes.rows)
+            or self._node_changed != node.changed
         ):
             return -1
-        for column in self.node.versioned:
+        for column in node.versioned:
             if column.is_stale(ask):
                 return -1
-        log = picture.room_log
-        end = log.position
+        end = log.base + len(log.rows)
         if self._top_at != end:
             changed = log.since(self._top_at, REPAIR_LIMIT)
             if changed is None:

@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 DRAIN_S = 20.0
 """How long the end waits for writes; Kubernetes kills a pod 30 s after asking it to end."""
 
-IO_PROCESS = "vcsched.daemon.ioprocess"
+IO_PROCESS = "vcsched.daemon.ioserver"
 """The module that is the I/O process: its log and its garbage collection are the daemon's."""
 
 STALE_SESSIONS_S = 60.0
@@ -60,6 +60,10 @@ class SchedulingThread:
     def __init__(self, options: Options) -> None:
         self.metrics = Metrics()
         self._options = options
+        self._stopped = threading.Event()
+        self._loop: Loop | None = None
+        self._led = False
+        self.lost = ""
         self._registry = Registry(options.plugins_dir)
         self._in_force = InForce(
             self._registry,
@@ -72,10 +76,6 @@ class SchedulingThread:
         self.io = IOProcess(io_settings_of(options), self._lost_the_io_side, module=IO_PROCESS)
         self.link: Link = self.io.link
         self.cache = SchedulerCache(self.link, cache_options_of(options))
-        self._stopped = threading.Event()
-        self._loop: Loop | None = None
-        self._led = False
-        self.lost = ""
 
     # ------------------------------------------------------------------ any thread
 

@@ -1,0 +1,42 @@
+"""The scheduling thread's parts know of the end of the I/O process, however early it comes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vcsched.daemon import scheduling
+from vcsched.daemon.flags import parse_options
+from vcsched.kube.link import Link
+
+
+def test_an_io_process_that_ends_while_the_parts_are_made_leaves_the_daemon_not_ready(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Stillborn:
+        def __init__(self, settings: object, on_lost: Callable[[str], None], *, module: str) -> None:
+            self.link = Link()
+            on_lost("the I/O process has ended, with exit code 1")
+
+    configuration = tmp_path / "scheduler.conf"
+    configuration.write_text('actions: "allocate"\n')
+    monkeypatch.setattr(scheduling, "IOProcess", Stillborn)
+    monkeypatch.setattr(scheduling.threading, "Timer", _NoTimer)
+
+    options, _ = parse_options([f"--scheduler-conf={configuration}", "--leader-elect=false"])
+    made = scheduling.SchedulingThread(options)
+
+    assert made.lacking() == ["the I/O process has ended, with exit code 1"]
+
+
+class _NoTimer:
+    """In place of the timer that ends a process which does not end by itself."""
+
+    daemon = False
+
+    def __init__(self, *_: Any) -> None: ...
+
+    def start(self) -> None: ...

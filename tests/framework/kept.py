@@ -10,9 +10,10 @@ from vcsched.columns.best import NEVER
 from vcsched.columns.looks import Looks
 from vcsched.framework import nodeside
 from vcsched.framework.pipeline import Pipeline
-from vcsched.framework.plugin import Ask, OneNode, OneVerdict
+from vcsched.framework.plugin import Ask, Node, OneNode, OneVerdict
 from vcsched.framework.points import Points
 from vcsched.framework.shapestate import ShapeState
+from vcsched.framework.statement import Statement
 from vcsched.model.task import Task
 
 
@@ -131,3 +132,13 @@ def _texts(column: Any) -> list[str]:
 def _same(what: str, kept: Any, fresh: Any) -> None:
     assert kept.dtype == fresh.dtype, what
     assert kept.tobytes() == fresh.tobytes(), f"{what}: kept {kept}, fresh {fresh}"
+
+
+def operate(statement: Statement, kind: str, task: Task, node: Node) -> None:
+    """One operation of a statement, by its name."""
+    if kind == "evict":
+        statement.evict(task, "preempt")
+    elif kind == "allocate":
+        statement.allocate(task, node)
+    else:
+        statement.pipeline(task, node)

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.framework.kept import assert_kept_is_fresh
+from tests.framework.kept import assert_kept_is_fresh, operate
 from tests.generators.effort import examples
 from tests.generators.faults import no_faults
 from tests.generators.story import Event, Story, histories, stories
@@ -151,10 +151,4 @@ def do(session: Session, statement: Statement, operation: Event, tasks: list[Tas
     able = [task for task in tasks if task.status in statuses and (kind != "evict" or task.node is not None)]
     if not able or not nodes:
         return
-    task, node = able[first % len(able)], nodes[second % len(nodes)]
-    if kind == "evict":
-        statement.evict(task, "preempt")
-    elif kind == "allocate":
-        statement.allocate(task, node)
-    else:
-        statement.pipeline(task, node)
+    operate(statement, kind, able[first % len(able)], nodes[second % len(nodes)])

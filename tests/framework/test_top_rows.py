@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.framework.kept import new_state
+from tests.framework.kept import new_state, operate
 from tests.generators.effort import examples
 from tests.harness import SessionWorld
 from vcsched.framework.session import Session
@@ -66,10 +66,4 @@ def move(ssn: Session, kind: str, one: int, other: int, statement: Statement) ->
     nodes = [node for node in ssn.world.node_at if node is not None]
     if not tasks:
         return
-    task, node = tasks[one % len(tasks)], nodes[other % len(nodes)]
-    if kind == "evict":
-        statement.evict(task, "preempt")
-    elif kind == "allocate":
-        statement.allocate(task, node)
-    else:
-        statement.pipeline(task, node)
+    operate(statement, kind, tasks[one % len(tasks)], nodes[other % len(nodes)])

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from vcsched.kube.config import Login
 from vcsched.kube.errors import ApiError
 from vcsched.kube.io import IO
 from vcsched.kube.ioprocess import IOProcess
@@ -74,8 +73,7 @@ def thread(
     server: ApiServer, lease: LeaseSettings | None = None, on_lost: Callable[[], None] | None = None
 ) -> Iterator[tuple[Side, Session]]:
     link = Link()
-    login = Login(server=server.url)
-    io = IO(link, login, ["volcano"], lease=lease, on_lost=on_lost, pace=PACE, patience=PATIENCE)
+    io = IO(link, _settings(server, lease), on_lost)
     io.start()
     try:
         yield io, Session(link)
@@ -87,13 +85,16 @@ def thread(
 def process(
     server: ApiServer, lease: LeaseSettings | None = None, on_lost: Callable[[], None] | None = None
 ) -> Iterator[tuple[Side, Session]]:
-    settings = IOSettings("", server.url, ("volcano",), lease=lease, pace=PACE, patience=PATIENCE)
-    io = IOProcess(settings, lambda _: on_lost() if on_lost else None)
+    io = IOProcess(_settings(server, lease), lambda _: on_lost() if on_lost else None)
     try:
         io.start()
         yield io, Session(io.link)
     finally:
         io.stop(5.0)
+
+
+def _settings(server: ApiServer, lease: LeaseSettings | None) -> IOSettings:
+    return IOSettings("", server.url, ("volcano",), lease=lease, pace=PACE, patience=PATIENCE)
 
 
 both = pytest.mark.parametrize("make", [thread, process])
@@ -109,10 +110,10 @@ def world(pods: int = 60) -> World:
 def test_the_login_by_kubeconfig_gives_the_version_and_a_wrong_address_an_error(tmp_path: Path) -> None:
     with ApiServer() as server:
         path = server.write_kubeconfig(tmp_path / "config")
-        io = IO(Link(), Login.load(str(path)), ["volcano"])
+        io = IO(Link(), IOSettings(str(path), "", ("volcano",)))
         assert io.start().startswith("v1.")
         assert io.stop()
-    io = IO(Link(), Login(server=server.url), ["volcano"])
+    io = IO(Link(), IOSettings("", server.url, ("volcano",)))
     with pytest.raises(ApiError):
         io.start()
     io.stop()

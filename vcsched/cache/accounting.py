@@ -132,12 +132,7 @@ class Accounting:
             self._pending(job, task, 1)
         move = self._moves[old][new]
         if move is not None:
-            of_job, of_queue = move
-            sums = self.picture.job_table.rows[job.row]
-            np.add(sums, of_job[task.request], sums)
-            if job.queue is not None:
-                sums = self.picture.queue_table.rows[job.queue.row]
-                np.add(sums, of_queue[task.request], sums)
+            self._count(job, task, move, np.add)
         self.touch(job)
 
     def _pending(self, job: Job, task: Task, sign: int) -> None:
@@ -145,13 +140,11 @@ class Accounting:
             for tally in task.tallies:
                 tally[STATUSES] += sign
             if job.counts[STATUSES] <= 1:
-                self.index(job)
+                _keep(self.picture.best_effort, job, job.counts[STATUSES] > 0)
         elif not task.gated:
             job.placeable += sign
-            if not job.placeable:
-                self.picture.placeable.pop(job.key, None)
-            elif job.placeable == 1 and job.queue is not None:
-                self.picture.placeable[job.key] = job
+            if job.placeable <= 1:
+                _keep(self.picture.placeable, job, job.placeable > 0)
 
     def add_task(self, task: Task, status: int, node: Node | None) -> None:
         """Bring a new task in. Its job, if it has one, must be set; `task.status` is ignored before."""
@@ -196,15 +189,19 @@ class Accounting:
         task.node = None
 
     def _job_sums(self, job: Job, task: Task, sign: int) -> None:
-        of_job, of_queue = self._members[task.gated and task.gates != _QUEUE_GATE_ONLY][task.status]
-        count = np.add if sign > 0 else np.subtract
-        sums = self.picture.job_table.rows[job.row]
-        count(sums, of_job[task.request], sums)
-        if job.queue is not None:
-            sums = self.picture.queue_table.rows[job.queue.row]
-            count(sums, of_queue[task.request], sums)
+        membership = self._members[task.gated and task.gates != _QUEUE_GATE_ONLY][task.status]
+        self._count(job, task, membership, np.add if sign > 0 else np.subtract)
         if task.gated:
             job.gated_count += sign
+
+    def _count(self, job: Job, task: Task, deltas: tuple[Deltas, Deltas], operation: np.ufunc) -> None:
+        """Add what a task counts in the sums of its job and of that's queue, or take it off."""
+        of_job, of_queue = deltas
+        sums = self.picture.job_table.rows[job.row]
+        operation(sums, of_job[task.request], sums)
+        if job.queue is not None:
+            sums = self.picture.queue_table.rows[job.queue.row]
+            operation(sums, of_queue[task.request], sums)
 
     # ------------------------------------------------------------------ nodes
 
@@ -247,26 +244,16 @@ class Accounting:
 
     def index(self, job: Job) -> None:
         """Put a job into the index sets it belongs to, and take it out of the others."""
-        picture, key = self.picture, job.key
-        attached = job.queue is not None
-        for belongs, index in (
-            (attached and job.pending_phase, picture.waiting_admission),
-            (attached and job.placeable > 0, picture.placeable),
-            (attached and job.counts[STATUSES] > 0, picture.best_effort),
-        ):
-            if belongs:
-                index[key] = job
-            else:
-                index.pop(key, None)
+        picture = self.picture
+        _keep(picture.waiting_admission, job, job.pending_phase)
+        _keep(picture.placeable, job, job.placeable > 0)
+        _keep(picture.best_effort, job, job.counts[STATUSES] > 0)
 
     def set_phase(self, job: Job, phase: str) -> None:
         """Change the phase as this scheduler sees it."""
         if phase != job.phase:
             job.phase = phase
-            if job.pending_phase and job.queue is not None:
-                self.picture.waiting_admission[job.key] = job
-            else:
-                self.picture.waiting_admission.pop(job.key, None)
+            _keep(self.picture.waiting_admission, job, job.pending_phase)
             self.touch(job)
 
     def attach(self, job: Job, queue: Queue) -> None:
@@ -318,6 +305,14 @@ class Accounting:
 
 CONTRIBUTIONS = ("inqueue", "admitted", "running_reserve", "elastic")
 _QUEUE_GATE_ONLY = (QUEUE_ALLOCATION_GATE,)
+
+
+def _keep(index: dict[str, Job], job: Job, belongs: bool) -> None:
+    """Have a job in an index set, or not; one without a queue is in none."""
+    if belongs and job.queue is not None:
+        index[job.key] = job
+    else:
+        index.pop(job.key, None)
 
 
 def _seen(signs: Mapping[str, int], hidden: bool) -> Mapping[str, int]:

@@ -109,7 +109,7 @@ class DomainTrials:
         count = dict.fromkeys(minimums, 0)
         unready: LiveQueue[SubJob] = LiveQueue(lambda a, b: orders.sub_job_less(self._ssn, a, b))
         for sub in job.subjobs.values():
-            if self._ssn.is_sub_job_ready(job, sub):
+            if self._ssn.readiness_of(job, sub)():
                 if sub.policy in count:
                     count[sub.policy] += 1
             else:

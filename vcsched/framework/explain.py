@@ -84,7 +84,7 @@ def _promised(ssn: Session | Scheduler, job: Job) -> Why | None:
             node = node if node is not None and _leaving(node) else None
         if node is not None:
             nodes.append(node)
-    missing = job.min_available - readiness.ready(job.counts) - readiness.best_effort(job.counts)
+    missing = job.min_available - readiness.counted(job.counts)
     if not nodes or len(nodes) < missing:
         return None
     leaving = sum(_leaving(node) for node in {node.name: node for node in nodes}.values())

@@ -29,7 +29,7 @@ def breaks(task: Task) -> bool:
 
 def spare(job: Job) -> int:
     """How many pods a gang that is whole can lose, as far as the job's own minimum goes."""
-    return readiness.ready(job.counts) + readiness.best_effort(job.counts) - job.min_available
+    return readiness.counted(job.counts) - job.min_available
 
 
 def others(task: Task) -> list[Task]:
@@ -58,6 +58,6 @@ def _groups_need(job: Job, task: Task) -> bool:
     least = job.group_minimums().get(sub.policy, 0) if sub is not None else 0
     if sub is None or not least or not sub.is_ready():
         return False
-    if readiness.ready(sub.counts) + readiness.best_effort(sub.counts) > sub.min_available:
+    if readiness.counted(sub.counts) > sub.min_available:
         return False
     return sum(1 for other in job.subjobs.values() if other.policy == sub.policy and other.is_ready()) <= least

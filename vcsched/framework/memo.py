@@ -8,11 +8,13 @@ against 30 µs. A function that looks at more than cells (the pods on a node, sa
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from vcsched.framework.plugin import Cell, OneNode
 
 if TYPE_CHECKING:
+    from vcsched.cache.tables import NodeTable
     from vcsched.columns.table import Cells
     from vcsched.framework.plugin import World
 
@@ -21,6 +23,12 @@ _NUMBERS = ("view_pods", "view_nonzero_cpu", "view_nonzero_memory")
 
 Footprint = tuple[tuple[str, int], ...]
 """(column of the node table, resource column or -1) pairs, in a fixed order."""
+
+
+def cells_of(table: NodeTable, footprint: Iterable[tuple[str, int]]) -> list[Any]:
+    """The columns of a footprint, to be read row by row until the table grows."""
+    named = [(getattr(table, name + "_cells"), column) for name, column in footprint]
+    return [columns[column] if column >= 0 else columns for columns, column in named]
 
 
 class NotingNode(OneNode):
@@ -107,10 +115,7 @@ class RoomMemo:
         if grown != self._grown:
             self._grown = grown
             assert self.footprint is not None
-            self._cells = [
-                getattr(table, name + "_cells")[column] if column >= 0 else getattr(table, name + "_cells")
-                for name, column in self.footprint
-            ]
+            self._cells = cells_of(table, self.footprint)
         return tuple([cells[row] for cells in self._cells])
 
     def keep(self, key: tuple[Any, ...], answer: Any) -> None:

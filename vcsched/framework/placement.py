@@ -134,9 +134,8 @@ class PlacementRun:
         if refusal:
             log.warning("pod %s could not be placed on node %s: %s", task.key, node.name, refusal)
             return
-        job = task.job
-        assert job is not None
-        ssn.placed[job.key] = job
+        assert task.job is not None
+        ssn.observe_placed(task.job)
 
     def _has_enough_promises(self, job: Job, sub: SubJob) -> bool:
         """A gang that can only be promised room is given it for its minimum, not for all its replicas."""

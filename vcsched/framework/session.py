@@ -12,7 +12,7 @@ import random
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ from vcsched.kube.keys import QUEUE_ALLOCATION_GATE
 from vcsched.kube.link import Event
 from vcsched.model import resources, texts
 from vcsched.model.hypernode import ROOT
+from vcsched.model.reserve import ungate
 from vcsched.model.status import ALLOCATED, PIPELINED
 
 if TYPE_CHECKING:
@@ -202,12 +203,8 @@ class Session(Points):
             parts.append(text)
         return " · ".join(parts)
 
-    def is_sub_job_ready(self, job: Job, sub: SubJob) -> bool:
-        """A job without sub-groups answers for its one sub-job."""
-        return self.sub_job_ready(sub) if job.policies else self.job_ready(job)
-
     def readiness_of(self, job: Job, sub: SubJob) -> Callable[[], bool]:
-        """The same, to be asked after every placement."""
+        """Asks whether a sub-job is ready, after every placement; a job without sub-groups answers for its one."""
         return partial(self.sub_job_ready, sub) if job.policies else partial(self.job_ready, job)
 
     def is_sub_job_pipelined(self, job: Job, sub: SubJob) -> bool:
@@ -319,6 +316,11 @@ class Session(Points):
             assumed[task.created] = assumed.get(task.created, 0) + 1
 
     # ------------------------------------------------------------------ for plugins
+
+    def admission_minimum(self, job: Job) -> Mapping[str, float]:
+        """What an admitted job has a claim on: its minimum without what its gated pods ask (spec 05 §1.2)."""
+        minimum = job.min_resources or {}
+        return ungate(minimum, self.job_table.amounts_of("gated", job.row)) if job.gated_count else minimum
 
     def set_condition(self, job: Job, kind: str, status: str, reason: str, message: str) -> None:
         """A PodGroup condition of this session; written only if it says something new."""

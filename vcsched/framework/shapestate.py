@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 EPSILON = 0.1  # amounts within this count as equal (spec 01); amounts of nodes and requests are integral
 REPAIR_LIMIT = 24  # more changed rows than this are cheaper in one array pass
 
-NONE, IDLE, FUTURE = 0, 1, 3  # candidate classes (spec 04 §2.6 rule 5); 2 and 4 are theirs outside the shard
-
 
 class ShapeState:
     """All kept columns of one shape, at a position of the row logs."""

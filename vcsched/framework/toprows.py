@@ -14,6 +14,7 @@ import numpy as np
 
 from vcsched.columns.best import NEVER, BestRows
 from vcsched.columns.table import FloatArray, cells
+from vcsched.framework.memo import cells_of
 
 if TYPE_CHECKING:
     from vcsched.columns.table import Cells
@@ -106,17 +107,14 @@ class TopRows:
             self._answers.clear()
         table = world.nodes
         self._kinds: memoryview[int] = cells(np.full(len(self.values), UNKNOWN, dtype=np.int64))
-        noted = [(name, column) for name, column in self.footprint if name not in _OF_THE_NODE]
-        self._cells: list[Any] = [self._kinds, *(_cells_of(table, *place) for place in noted)]
-        self._fixed: list[Any] = [_cells_of(table, *place) for place in self.footprint if place[0] in _OF_THE_NODE]
+        self._cells: list[Any] = [
+            self._kinds,
+            *cells_of(table, [place for place in self.footprint if place[0] not in _OF_THE_NODE]),
+        ]
+        self._fixed = cells_of(table, [place for place in self.footprint if place[0] in _OF_THE_NODE])
         self._seen = table.idle_cells
 
     def _find_kind(self, row: int, judge: Judge) -> int:
         what = (*judge.kind(row), *[column[row] for column in self._fixed])
         number = self._kinds[row] = self._kind_of.setdefault(what, len(self._kind_of))
         return number
-
-
-def _cells_of(table: Any, name: str, column: int) -> Any:
-    cells_of_name = getattr(table, name + "_cells")
-    return cells_of_name[column] if column >= 0 else cells_of_name

@@ -29,7 +29,7 @@ from vcsched.kube.lease import Election
 from vcsched.kube.link import Link
 from vcsched.kube.objects import KINDS, Node, Object, Pod
 from vcsched.kube.reflector import Reflector
-from vcsched.kube.settings import LeaseSettings, Pace, Patience, Stats
+from vcsched.kube.settings import IOSettings, Stats
 from vcsched.kube.writer import Writer
 
 log = logging.getLogger(__name__)
@@ -44,34 +44,20 @@ _DELIVERY_S = 1.0  # how long the last results may take to reach the session sid
 class IO:
     """The I/O side of a link.
 
-    Pods are filtered to those of `own_names` and bound ones. `on_lost()` is called on the loop when the lease
-    is lost, after the fence went up. What waits for others takes `stopped`, an event that ends the wait.
+    Making one reads the credentials, and raises `LoginError`. Pods are filtered to those of `own_names` and bound
+    ones. `on_lost()` is called on the loop when the lease is lost, after the fence went up. What waits for others
+    takes `stopped`, an event that ends the wait.
     """
 
-    def __init__(
-        self,
-        link: Link,
-        login: Login,
-        own_names: Iterable[str],
-        *,
-        qps: float = 2000.0,
-        burst: int = 2000,
-        lease: LeaseSettings | None = None,
-        on_lost: Callable[[], None] | None = None,
-        pace: Pace | None = None,
-        patience: Patience | None = None,
-    ) -> None:
+    def __init__(self, link: Link, settings: IOSettings, on_lost: Callable[[], None] | None = None) -> None:
         self.gate = Gate()
         self._link = link
-        self._login = login
-        self._own_names = tuple(own_names)
-        self._lease = lease
+        self._settings = settings
         self._on_lost = on_lost
-        self._pace = pace
-        self._patience = patience
-        self._client = Client(login, qps=qps, burst=burst, gate=self.gate)
-        component = self._own_names[0] if len(self._own_names) == 1 else "volcano"
-        self._recorder = Recorder(self._client, component)
+        self._login = Login.load(settings.kubeconfig, settings.master)
+        self._client = Client(self._login, qps=settings.qps, burst=settings.burst, gate=self.gate)
+        own_names = settings.own_names
+        self._recorder = Recorder(self._client, own_names[0] if len(own_names) == 1 else "volcano")
         self._election: Election | None = None
         self._reflectors: list[Reflector[Any]] = []
         self._writer: Writer | None = None
@@ -100,9 +86,9 @@ class IO:
 
     def elect(self, stopped: threading.Event) -> bool:
         """Wait until we lead; False if stopped first. At once True without leader election."""
-        if self._lease is None:
+        if self._settings.lease is None:
             return True
-        self._election = Election(self._client, self._lease)
+        self._election = Election(self._client, self._settings.lease)
         return self._wait(self._election.acquire(), stopped)
 
     def follow(self, kinds: Iterable[type[Object]]) -> None:
@@ -120,7 +106,7 @@ class IO:
             parallelism=writer.parallelism.now if writer is not None else 0,
             dropped_events=self._recorder.dropped,
             objects={KINDS[r.kind].plural: len(r.known) for r in self._reflectors},
-            leading=self._election.leading if self._election is not None else self._lease is None,
+            leading=self._election.leading if self._election is not None else self._settings.lease is None,
         )
 
     def fence(self, why: str = "fenced") -> None:
@@ -158,25 +144,27 @@ class IO:
         await self._client.open()
         self.gate.on_shut.append(self._on_shut)
         self._spawn(self._login.keep_fresh())
-        return await probe.server_version(self._client)
+        version = await probe.server_version(self._client)
+        log.info("API server %s, version %s", self._login.server, version)
+        return version
 
     async def _follow(self, kinds: Iterable[type[Object]]) -> None:
         known: dict[type[Object], Known[Any]] = {}
         for kind in kinds:
-            keep: Callable[[Any], bool] | None = own_or_bound(self._own_names) if kind is Pod else None
+            keep: Callable[[Any], bool] | None = own_or_bound(self._settings.own_names) if kind is Pod else None
             reflector = Reflector(
                 self._client,
                 kind,
                 self._link.put,
                 keep,
                 vital=kind in _VITAL,
-                pace=self._pace,
+                pace=self._settings.pace,
                 room=self._link.room,
             )
             self._reflectors.append(reflector)
             known[kind] = reflector.known
         applier = Applier(self._client, known, self._recorder.record)
-        self._writer = Writer(self._link, applier, self._recorder, self.gate, patience=self._patience)
+        self._writer = Writer(self._link, applier, self._recorder, self.gate, patience=self._settings.patience)
         self._link.on_send = self._writer.wake
         if self._election is not None:
             self._recorder.record(self._election.event("became leader"))

@@ -15,20 +15,18 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from typing import Any
 
-from vcsched.kube.config import Login
 from vcsched.kube.errors import ApiError, LoginError
 from vcsched.kube.farlink import IOEnd
 from vcsched.kube.io import IO
-from vcsched.kube.objects import Object
-from vcsched.kube.settings import LOST, IOSettings, Stats
+from vcsched.kube.settings import LOST, IOSettings
 
 log = logging.getLogger(__name__)
 
+_OWN = ("set_log_level", "start", "stop")  # calls that are answered here; the others are methods of `io.IO`
 _WAITING = ("elect", "ensure_queue")  # calls that `interrupt` ends
 _RECEIVE_S = 5.0  # how long the last messages of the session side may be under way
 
@@ -54,7 +52,7 @@ class Server:
                         self._io.fence("the daemon is gone")
                     os._exit(1)
                 if method == "stop":
-                    self._answer(number, self.stop, arguments)
+                    self._answer(number, method, arguments)
                     return
                 if method == "interrupt":
                     self._interrupted.set()
@@ -62,42 +60,31 @@ class Server:
                     continue
                 if method in _WAITING:
                     arguments = (*arguments, self._interrupted)
-                calls.submit(self._answer, number, getattr(self, method), arguments)
+                calls.submit(self._answer, number, method, arguments)
 
-    def _answer(self, number: int, method: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    def _answer(self, number: int, method: str, arguments: tuple[Any, ...]) -> None:
         try:
-            self._say(number, None, method(*arguments))
+            whose = self if method in _OWN else self.io
+            self._say(number, None, getattr(whose, method)(*arguments))
         except (ApiError, LoginError) as error:
             self._say(number, error, None)
         except Exception as error:
-            log.exception("the I/O process could not %s", method.__name__)
-            self._say(number, ApiError(0, "", f"the I/O process could not {method.__name__}: {error!r}"), None)
+            log.exception("the I/O process could not %s", method)
+            self._say(number, ApiError(0, "", f"the I/O process could not {method}: {error!r}"), None)
 
     def _say(self, number: int, error: Exception | None, value: Any) -> None:
         with self._saying, contextlib.suppress(OSError):  # the daemon is gone, which `run` notices by itself
             self._control.send((number, error, value))
 
-    # ---------------------------------------------------------------- what is called
+    # ---------------------------------------------------------------- what is called here
 
     def start(self, settings: IOSettings) -> str:
         """Log in and meet the server; its version. Raises `LoginError`, `ApiError`."""
         logging.getLogger().setLevel(settings.log_level)
-        login = Login.load(settings.kubeconfig, settings.master)
-        io = IO(
-            self._link,
-            login,
-            settings.own_names,
-            qps=settings.qps,
-            burst=settings.burst,
-            lease=settings.lease,
-            on_lost=lambda: self._say(LOST, None, None),
-            pace=settings.pace,
-            patience=settings.patience,
-        )
+        io = IO(self._link, settings, lambda: self._say(LOST, None, None))
         version = io.start()
         io.call(self._link.open())
         self._io = io
-        log.info("API server %s, version %s", login.server, version)
         return version
 
     @property
@@ -105,24 +92,6 @@ class Server:
         if self._io is None:
             raise RuntimeError("the I/O side was not started")
         return self._io
-
-    def ensure_queue(self, name: str, reclaimable: bool, stopped: threading.Event) -> bool:
-        return self.io.ensure_queue(name, reclaimable, stopped)
-
-    def missing_rights(self, kinds: Iterable[type[Object]]) -> list[str]:
-        return self.io.missing_rights(kinds)
-
-    def elect(self, stopped: threading.Event) -> bool:
-        return self.io.elect(stopped)
-
-    def follow(self, kinds: Iterable[type[Object]]) -> None:
-        self.io.follow(kinds)
-
-    def lagging(self) -> dict[str, str]:
-        return self.io.lagging()
-
-    def stats(self) -> Stats:
-        return self.io.stats()
 
     def set_log_level(self, level: int) -> None:
         logging.getLogger().setLevel(level)

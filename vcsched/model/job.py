@@ -159,7 +159,7 @@ class Job:
     def role_ready_count(self, role: str) -> int:
         """Tasks of a role that hold room, succeeded, or are pending and ask for nothing."""
         counts = self.role_counts.get(role)
-        return readiness.ready(counts) + readiness.best_effort(counts) if counts else 0
+        return readiness.counted(counts) if counts else 0
 
     def _roles_reach(self, *, pipelined: bool) -> bool:
         if not self.role_minimum or not self.roles_enforced:
@@ -168,7 +168,7 @@ class Job:
             counts = self.role_counts.get(role)
             have = 0
             if counts is not None:
-                have = readiness.ready(counts) + readiness.best_effort(counts)
+                have = readiness.counted(counts)
                 if pipelined:
                     have += counts[PIPELINED]
             if have < minimum:

@@ -34,7 +34,7 @@ def ready(counts: Counts) -> int:
 
 def counted(counts: Counts) -> int:
     """Tasks that count for the minimum, with the pending ones that ask for nothing: `ready` and `best_effort`."""
-    return counts[BOUND] + counts[BINDING] + counts[RUNNING] + counts[ALLOCATED] + counts[SUCCEEDED] + counts[STATUSES]
+    return ready(counts) + best_effort(counts)
 
 
 def waiting(counts: Counts) -> int:

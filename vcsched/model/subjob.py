@@ -51,9 +51,7 @@ class SubJob:
         return max(0, max((t.priority for t in self.tasks.values()), default=0))
 
     def is_ready(self) -> bool:
-        return readiness.ready(self.counts) + readiness.best_effort(self.counts) >= self.min_available
+        return readiness.counted(self.counts) >= self.min_available
 
     def is_pipelined(self) -> bool:
-        counts = self.counts
-        promised = readiness.waiting(counts) + readiness.ready(counts) + readiness.best_effort(counts)
-        return promised >= self.min_available
+        return readiness.counted(self.counts) + readiness.waiting(self.counts) >= self.min_available

@@ -7,9 +7,13 @@ tolerate nothing (they belong to a gate that is off). Spec 06 §2.8, §2.10, §3
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from vcsched.kube.keys import TAINT_UNSCHEDULABLE
 from vcsched.kube.objects import Taint, Toleration
+
+if TYPE_CHECKING:
+    from vcsched.model.form import Form
 
 NO_SCHEDULE = "NoSchedule"
 NO_EXECUTE = "NoExecute"
@@ -17,6 +21,11 @@ PREFER_NO_SCHEDULE = "PreferNoSchedule"
 
 UNSCHEDULABLE = Taint(key=TAINT_UNSCHEDULABLE, effect=NO_SCHEDULE)
 """The taint that a node with `spec.unschedulable` stands for, whether or not it carries it."""
+
+
+def tolerations_of(form: Form) -> tuple[Toleration, ...]:
+    """The part of a form that the functions here read."""
+    return form.spec.tolerations
 
 
 def tolerates(toleration: Toleration, taint: Taint) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from vcsched.framework.gangsense import is_whole
 from vcsched.framework.plugin import PERMIT, REJECT, Plugin
 from vcsched.framework.points import Invalid
 from vcsched.model import readiness
@@ -41,7 +42,7 @@ class Gang(Plugin):
         ssn.job_valid.add(self, flaw)
         ssn.job_order.add(self, lambda a, b: progress(a) - progress(b), key=progress)
         ssn.sub_job_order.add(self, unready_first)
-        ssn.job_ready.add(self, is_ready)
+        ssn.job_ready.add(self, is_whole)
         ssn.sub_job_ready.add(self, lambda sub: sub.is_ready())
         ssn.job_pipelined.add(self, lambda job: PERMIT if is_pipelined(job) else REJECT)
         ssn.sub_job_pipelined.add(self, lambda sub: PERMIT if sub.is_pipelined() else REJECT)
@@ -81,9 +82,9 @@ class Gang(Plugin):
 
 def flaw(job: Job) -> Invalid | None:
     """Why a job can never be started as it is now, or None."""
-    if job.role_minimum and not job.roles_valid():
+    if not job.roles_valid():
         return Invalid("NotEnoughPodsOfTask", "Not enough valid pods of each task for gang-scheduling")
-    if job.policies and not job.groups_reach("exists"):
+    if not job.groups_reach("exists"):
         return Invalid("NotEnoughPodsOfTask", "Not enough valid subGroups of each task for gang-scheduling")
     valid = readiness.valid(job.counts)
     if valid < job.min_available:
@@ -104,15 +105,8 @@ def progress(job: Job) -> int:
     return 0 if job.torn else 1
 
 
-def is_ready(job: Job) -> bool:
-    """Whether the minima of the job, its roles and its sub-groups hold room."""
-    if not job.is_ready():
-        return False
-    return (not job.role_minimum or job.roles_ready()) and (not job.policies or job.groups_reach("is_ready"))
-
-
 def is_pipelined(job: Job) -> bool:
-    """The same, with pods that are promised room that is being freed."""
+    """Whether the gang is whole with pods that are promised room that is being freed."""
     return job.is_pipelined() and job.roles_pipelined() and job.groups_reach("is_pipelined")
 
 

@@ -12,7 +12,6 @@ from vcsched.framework.explain import joined
 from vcsched.framework.notices import Notices
 from vcsched.framework.plugin import PERMIT, REJECT, Plugin
 from vcsched.model.limits import Excess, excesses, listed, spell
-from vcsched.model.reserve import ungate
 
 if TYPE_CHECKING:
     from vcsched.framework.arguments import Arguments
@@ -61,10 +60,7 @@ class Overcommit(Plugin):
         """From now on the job's minimum is taken."""
         if job.min_resources is None:
             return
-        minimum = job.min_resources
-        if job.gated_count:
-            minimum = ungate(minimum, self._ssn.job_table.amounts_of("gated", job.row))
-        for name, amount in minimum.items():
+        for name, amount in self._ssn.admission_minimum(job).items():
             self._promised[self._column[name]] += amount
 
     def _promised_of(self, name: str) -> float:

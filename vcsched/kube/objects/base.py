@@ -2,7 +2,7 @@
 
 A wire struct names only what the scheduler reads; everything else in an object is skipped by the decoder.
 Structs are frozen: the I/O side keeps the last one it passed on, to tell a real change from a heartbeat,
-and the session thread keeps the same one, so neither may change it (use `msgspec.structs.replace`).
+and the session side keeps it too, so neither may change it (use `msgspec.structs.replace`).
 
 Names are the snake_case of the API's names, with two abbreviations: `required` and `preferred` stand for
 `requiredDuringSchedulingIgnoredDuringExecution` and `preferred…`.

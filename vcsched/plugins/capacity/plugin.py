@@ -22,7 +22,6 @@ from vcsched.framework.queue_gauges import QueueGauges
 from vcsched.model.algebra import tolerance
 from vcsched.model.limits import Excess, excesses, listed, spell
 from vcsched.model.queue import ROOT
-from vcsched.model.reserve import ungate
 from vcsched.model.resources import human
 from vcsched.plugins.capacity.books import Books, shares
 from vcsched.plugins.capacity.limits import Limits, flat_limits, tree_limits
@@ -249,8 +248,7 @@ class Capacity(Plugin):
         if job.min_resources is None or job.queue is None:
             return
         path = self._books.tree.paths.get(job.queue.name, ())
-        gated = self._ssn.job_table.amounts_of("gated", job.row)
-        for name, amount in ungate(job.min_resources, gated).items():
+        for name, amount in self._ssn.admission_minimum(job).items():
             claims = self._books.claims[self._column[name]]
             for row in path:
                 claims[row] += amount

@@ -7,20 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vcsched.framework.plugin import shared_by
-from vcsched.model.taints import PREFER_NO_SCHEDULE, count_unpreferred
+from vcsched.model.taints import PREFER_NO_SCHEDULE, count_unpreferred, tolerations_of
 
 if TYPE_CHECKING:
     from vcsched.columns.table import FloatArray
-    from vcsched.framework.plugin import Ask, Form, Node, Nodes, Plugin
+    from vcsched.framework.plugin import Ask, Node, Nodes, Plugin
     from vcsched.framework.session import Session
-    from vcsched.kube.objects import Taint, Toleration
+    from vcsched.kube.objects import Taint
 
 MAX_SCORE = 100.0
-
-
-def tolerations_of(form: Form) -> tuple[Toleration, ...]:
-    """The part of a form that this score reads."""
-    return form.spec.tolerations
 
 
 class TaintToleration:
@@ -33,7 +28,7 @@ class TaintToleration:
     @shared_by(tolerations_of)
     def count(self, ask: Ask, nodes: Nodes) -> Any:
         """float64[k]: the taints against the pod."""
-        tolerations = ask.form.spec.tolerations
+        tolerations = tolerations_of(ask.form)
         return nodes.attribute(soft_taints).map(lambda taints: count_unpreferred(taints or (), tolerations))
 
     def normalise(self, ask: Ask, raw: FloatArray) -> FloatArray:

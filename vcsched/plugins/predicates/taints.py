@@ -4,25 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vcsched.framework.plugin import Ask, Form, Nodes, Verdict, shared_by
+from vcsched.framework.plugin import Ask, Nodes, Verdict, shared_by
 from vcsched.model.node import Node
 from vcsched.model.status import UNRESOLVABLE
-from vcsched.model.taints import untolerated
+from vcsched.model.taints import tolerations_of, untolerated
 
 if TYPE_CHECKING:
-    from vcsched.kube.objects import Taint, Toleration
+    from vcsched.kube.objects import Taint
 
 REASON = "node(s) had untolerated taint(s)"
 
 
-def tolerations_of(form: Form) -> tuple[Toleration, ...]:
-    """The part of a form that this filter reads."""
-    return form.spec.tolerations
-
-
 @shared_by(tolerations_of)
 def refuse(ask: Ask, nodes: Nodes, verdict: Verdict) -> None:
-    tolerations = ask.form.spec.tolerations
+    tolerations = tolerations_of(ask.form)
 
     def tainted(taints: tuple[Taint, ...] | None) -> bool:
         return untolerated(taints or (), tolerations) is not None

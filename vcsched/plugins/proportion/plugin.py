@@ -19,7 +19,6 @@ from vcsched.framework.plugin import PERMIT, REJECT, Plugin, compare
 from vcsched.framework.queue_gauges import QueueGauges
 from vcsched.model.algebra import tolerance
 from vcsched.model.limits import Excess, excesses, listed, spell
-from vcsched.model.reserve import ungate
 from vcsched.model.resources import human
 from vcsched.plugins.proportion.deserved import Vessels, limits, shares, water_fill
 
@@ -151,7 +150,7 @@ class Proportion(Plugin):
 
     def is_allocatable(self, queue: Queue, task: Task) -> bool:
         """Whether the queue is open and deserves one more such task."""
-        return queue.is_open(self._stateless_is_closed) and self.fits(queue, task)
+        return self._is_open(queue) and self.fits(queue, task)
 
     def fits(self, queue: Queue, task: Task) -> bool:
         """Whether the queue deserves what it is charged and the task."""
@@ -240,10 +239,8 @@ class Proportion(Plugin):
         """From now on the job's minimum is reserved in its queue."""
         if job.min_resources is None or job.queue is None:
             return
-        minimum, row = job.min_resources, job.queue.row
-        if job.gated_count:
-            minimum = ungate(minimum, self._ssn.job_table.amounts_of("gated", job.row))
-        for name, amount in minimum.items():
+        row = job.queue.row
+        for name, amount in self._ssn.admission_minimum(job).items():
             place = (row, self._column[name])
             self._admitted[place] = self._admitted.get(place, 0.0) + amount
 

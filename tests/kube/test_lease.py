@@ -119,3 +119,18 @@ async def test_a_released_lease_is_taken_at_once() -> None:
         assert holder(server) == "b"
         await a.release()
         assert holder(server) == "b"
+
+
+async def test_a_lease_is_released_although_a_renewal_was_under_way_and_not_if_it_is_anothers_by_now() -> None:
+    async with FakeServer() as server, candidate(server, "a") as a:
+        await a.acquire()
+        renewed = server.objects[PATH]
+        server.put(PATH, {**renewed, "spec": {**renewed["spec"], "renewTime": "2027-01-01T00:00:00.000000Z"}})
+        await a.release()
+        assert holder(server) == ""
+
+        await a.acquire()
+        taken = server.objects[PATH]
+        server.put(PATH, {**taken, "spec": {**taken["spec"], "holderIdentity": "b"}})
+        await a.release()
+        assert holder(server) == "b"

@@ -85,6 +85,24 @@ class Election:
         if not self._leading:
             return
         self._leading = False
+        try:
+            try:
+                await self._give_back()
+            except ApiError as error:
+                if error.status != 409:
+                    raise
+                # a renewal that was under way when we were stopped has been done, and its answer not waited for
+                self._raw = msgspec.json.decode(await self._client.get(self._path, via=self._client.election))
+                if self._holder() != self._settings.identity:
+                    return
+                await self._give_back()
+            log.info("released the lease")
+        except (ApiError, FencedError) as error:
+            log.warning("could not release the lease: %s", error)
+
+    # ---------------------------------------------------------------- parts
+
+    async def _give_back(self) -> None:
         now = _micro_time()
         spec = {
             **self._raw.get("spec", {}),
@@ -94,13 +112,7 @@ class Election:
             "acquireTime": now,
         }
         body = msgspec.json.encode({**self._raw, "spec": spec})
-        try:
-            await self._client.put(self._path, body, timeout_s=5.0, via=self._client.election)
-            log.info("released the lease")
-        except (ApiError, FencedError) as error:
-            log.warning("could not release the lease: %s", error)
-
-    # ---------------------------------------------------------------- parts
+        await self._client.put(self._path, body, timeout_s=5.0, via=self._client.election)
 
     async def _try(self, at_most_s: float = 0.0) -> bool:
         """One attempt to get or keep the Lease; every failure is a no."""

@@ -130,7 +130,7 @@ class _Measured(NamedTuple):
 
 def _daemon(scenario: Scenario, plane: ControlPlane, account: Path, observer: Observer) -> _Measured:
     asked = len(plane.asked())
-    daemon = MeasuredDaemon(account)
+    daemon = MeasuredDaemon(account, "--schedule-period=1s")
     try:
         with machine.CpuLog(daemon.pid) as cpu:
             last = observer.wait_for("work", PODS, PATIENCE_S)

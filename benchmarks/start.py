@@ -34,10 +34,6 @@ class MeasuredDaemon(Daemon):
     """A daemon whose process can be looked at."""
 
     @property
-    def pid(self) -> int:
-        return self._process.pid
-
-    @property
     def ended(self) -> bool:
         return self._process.poll() is not None
 

@@ -65,6 +65,10 @@ class Daemon:
             )
 
     @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
     def log(self) -> str:
         return self._log.read_text(errors="replace")
 

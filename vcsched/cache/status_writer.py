@@ -42,7 +42,7 @@ def _said_by(task: Task) -> Mark:
 
 
 class StatusWriter:
-    """Sends status writes; at most one is in flight per object."""
+    """Sends status writes. What is on its way counts as said: only what differs from it is sent after it."""
 
     def __init__(self, cache: SchedulerCache) -> None:
         self._cache = cache
@@ -100,7 +100,11 @@ class StatusWriter:
                 self._cache.accounting.touch(task.job)
 
     def job_status(self, job: Job, status: dict[str, Any]) -> None:
-        """Write the whole status of a PodGroup (camelCase plain values)."""
+        """Write the whole status of a PodGroup (camelCase plain values).
+
+        A newer one takes the place of one that has not left yet: while binds go out, the statuses behind them
+        gather to one for each job.
+        """
         assert job.obj is not None
         cache = self._cache
         annotations = None
@@ -108,6 +112,7 @@ class StatusWriter:
             annotations = {JOB_ALLOCATED_HYPERNODE: job.allocated_hypernode}
         version = job.obj.metadata.resource_version
         job.status_write = number = cache.number(lambda wrote: self._job_written(job, number, version, wrote))
+        job.status_sent = status
         cache.send(
             PodGroupStatus(
                 no=number,
@@ -121,11 +126,11 @@ class StatusWriter:
         )
 
     def _job_written(self, job: Job, number: int, version: str, wrote: Wrote) -> None:
-        """A status is written, or cannot be. Sessions meanwhile may have found more to say and held it back, so
-        the job is looked at again, unless its PodGroup is yet to be shown with what was written."""
+        """The last status is written, or cannot be: what the API has is what counts again, so the job is looked
+        at once more, unless its PodGroup is yet to be shown with what was written."""
         if job.status_write != number:
             return
-        job.status_write = 0
+        job.status_write, job.status_sent = 0, None
         if job.obj is None:
             return
         if not wrote.ok:

@@ -47,6 +47,9 @@ STALE_SESSIONS_S = 60.0
 LOST_GRACE_S = 10.0
 """After the loss of the lease a session that does not end is not waited for longer."""
 
+NICENESS = 10
+"""Of the thread that decides. Where cores are few, what was decided leaves first: a session can wait, a bind not."""
+
 FATAL = 255
 
 
@@ -113,6 +116,7 @@ class SchedulingThread:
     def run(self, gates: FeatureGates, questions: Questions, on_synced: Callable[[], None]) -> int:
         """The whole way; returns the exit code. `on_synced` is called before the first session."""
         threading.current_thread().name = "session"
+        step_back()
         try:
             return self._run(gates, questions, on_synced)
         except ApiError as error:
@@ -171,3 +175,8 @@ class SchedulingThread:
         end = threading.Timer(LOST_GRACE_S, os._exit, (FATAL,))
         end.daemon = True
         end.start()
+
+
+def step_back() -> None:
+    """Let all other threads of the daemon and its I/O process go before the calling thread, for good."""
+    os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)

@@ -19,7 +19,7 @@ from vcsched.model.status import ALLOCATED, FAILED, PENDING, PIPELINED, RUNNING,
 
 if TYPE_CHECKING:
     from vcsched.framework.session import Session
-    from vcsched.kube.objects.scheduling import PodGroupCondition
+    from vcsched.kube.objects.scheduling import PodGroupCondition, PodGroupStatus
     from vcsched.model.job import Job
     from vcsched.model.queue import Queue
 
@@ -29,6 +29,8 @@ REPEAT_S = 300.0
 """A job that keeps waiting is said so again after this time (design-notes §7 row 2)."""
 
 WAITING = ("Unknown", "Pending", "Inqueue")
+
+_PLAIN = ("phase", "running", "succeeded", "failed")  # fields of a PodGroup's status that are no lists
 
 
 class Said:
@@ -118,12 +120,17 @@ def phase_of(job: Job, stuck: bool) -> str:
 def _write_status(ssn: Session, job: Job, phase: str, new: Any, why: explain.Why) -> bool:
     """Compare with what the API has, or what is on its way there, and write on a difference."""
     assert job.obj is not None
-    old = job.obj.status
+    old = job.status_sent or _shown(job.obj.status)
     stamp = _stamp(int(ssn.now))
-    conditions = [_plain(condition) for condition in old.conditions]
-    changed = (old.phase, old.running, old.succeeded, old.failed) != (
-        phase, job.counts[RUNNING], job.counts[SUCCEEDED], job.counts[FAILED],
-    )  # fmt: skip
+    conditions = list(old["conditions"])
+    status = {
+        "phase": phase,
+        "conditions": conditions,
+        "running": job.counts[RUNNING],
+        "succeeded": job.counts[SUCCEEDED],
+        "failed": job.counts[FAILED],
+    }
+    changed = any(old[name] != status[name] for name in _PLAIN)
     for condition in new:
         fresh = {**condition, "transitionID": ssn.uid, "lastTransitionTime": stamp}
         if condition["type"] == "Unschedulable":
@@ -139,15 +146,8 @@ def _write_status(ssn: Session, job: Job, phase: str, new: Any, why: explain.Why
         else:
             conditions.append(fresh)
             changed = True
-    if not changed or job.status_write:
+    if not changed:
         return False
-    status = {
-        "phase": phase,
-        "conditions": conditions,
-        "running": job.counts[RUNNING],
-        "succeeded": job.counts[SUCCEEDED],
-        "failed": job.counts[FAILED],
-    }
     ssn.cache.status_writer.job_status(job, status)
     return True
 
@@ -160,6 +160,17 @@ def _stamp(when_s: int) -> str:
 
 def _written(when: datetime) -> str:
     return when.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _shown(status: PodGroupStatus) -> dict[str, Any]:
+    """The status that the API has, in the form in which it is sent."""
+    return {
+        "phase": status.phase,
+        "conditions": [_plain(condition) for condition in status.conditions],
+        "running": status.running,
+        "succeeded": status.succeeded,
+        "failed": status.failed,
+    }
 
 
 def _plain(condition: PodGroupCondition) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import queue
 import select
 import socket
 import threading
+import time
 from collections.abc import Iterable
 
 from vcsched.kube.frames import Unpacker, pack_inbound, pack_outbound
@@ -22,6 +23,12 @@ from vcsched.kube.link import Inbound, Link, Outbound
 _CHUNK = 1 << 20
 _AT_ONCE = 32 << 20
 """Bytes taken in by one drain; at the start of a large cluster it goes on with the next one."""
+
+_MUCH = 64 << 10
+"""Bytes in a drain that show a socket which was full: the other side holds more, and it follows at once."""
+
+_GO_ON_S, _GAP_MS = 0.05, 2.0
+"""Such a drain takes in what follows for so long at most, until nothing comes for a gap."""
 
 _BACKLOG = 32 << 20
 """Bytes that wait for the session thread when a list is to pause."""
@@ -39,6 +46,8 @@ class SessionEnd(Link):
         self._poll = select.poll()
         self._poll.register(self._wake, select.POLLIN)
         self._poll.register(sock, select.POLLIN)
+        self._more = select.poll()
+        self._more.register(sock, select.POLLIN)
         self._packed: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._sender = threading.Thread(target=self._send_all, name="link", daemon=True)
         self._sender.start()
@@ -47,18 +56,23 @@ class SessionEnd(Link):
         with contextlib.suppress(BlockingIOError):
             os.eventfd_read(self._wake)
         taken = super().drain()
-        left = _AT_ONCE
-        while left > 0:
+        size, until = 0, 0.0
+        while size < _AT_ONCE:
             try:
                 data = self._sock.recv(_CHUNK, socket.MSG_DONTWAIT)
             except BlockingIOError:
-                break
+                if size < _MUCH:
+                    break
+                until = until or time.monotonic() + _GO_ON_S
+                if time.monotonic() > until or not self._more.poll(_GAP_MS):
+                    break
+                continue
             except OSError:
                 data = b""
             if not data:
                 self._hang_up()
                 break
-            left -= len(data)
+            size += len(data)
             taken += self._unpacker.feed(data)
         return taken
 

@@ -54,6 +54,7 @@ class Job:
         "role_counts",
         "role_minimum",
         "row",
+        "status_sent",
         "status_write",
         "subjobs",
         "tasks",
@@ -102,7 +103,8 @@ class Job:
         self.blocked: Any = None  # certificate of the last failure
         self.contribution: Any = None  # what the job adds to its queue's reserved sums
         self.allocated_hypernode = ""
-        self.status_write = 0  # number of the status write in flight
+        self.status_write = 0  # number of the last status write, while it is on its way
+        self.status_sent: dict[str, Any] | None = None  # what that write says
 
     # -- counting predicates (spec 01 §3.5)
 

@@ -11,9 +11,12 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import psutil
+
 from tests.e2e.cluster import Cluster
 from tests.e2e.conftest import StartDaemon
 from tests.e2e.daemon import Daemon
+from vcsched.daemon.scheduling import NICENESS
 from vcsched.simulator.cluster import ApiServer
 
 READS = ("get", "list", "watch")
@@ -52,6 +55,17 @@ def test_an_idle_scheduler_writes_nothing(server: ApiServer, cluster: Cluster, d
     run_sessions(cluster, scheduler, 10)
 
     assert writes(server) - before == Counter()
+
+
+def test_only_the_thread_that_decides_lets_others_go_first(daemon: StartDaemon) -> None:
+    """Where cores are few, binds leave beside a busy session, and probes are answered."""
+    process = psutil.Process(daemon().pid)
+    [io] = process.children()
+
+    nices = [os.getpriority(os.PRIO_PROCESS, thread.id) for thread in process.threads()]
+
+    assert sorted(nices) == [0] * (len(nices) - 1) + [NICENESS]
+    assert io.nice() == 0
 
 
 def test_signals_ask_for_dumps_to_a_file_and_to_the_log(cluster: Cluster, daemon: StartDaemon) -> None:

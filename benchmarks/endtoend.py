@@ -141,18 +141,18 @@ def _daemon(scenario: Scenario, plane: ControlPlane, account: Path, observer: Ob
     finally:
         daemon.close()
     requests = plane.asked()[asked:]
-    writes = Counter(
-        request.resource
-        for request in requests
-        if request.verb in WRITING and request.resource != "selfsubjectaccessreviews"
-    )
+    written = [
+        request for request in requests if request.verb in WRITING and request.resource != "selfsubjectaccessreviews"
+    ]
+    writes = Counter(request.resource for request in written)
+    early = Counter(request.resource for request in written if began < request.at < last)
     return _Measured(
         took_s=last - began,
         cpu_s=cpu.since(began),
         writes=writes.total(),
         codes=Counter(request.code for request in requests),
-        note=f"{dict(writes)}; first session {session_ms:.0f} ms; CPU till the last bind "
-        f"{cpu.since(began, last):.1f} s, before the first session {cpu.at(began):.1f} s",
+        note=f"{dict(writes)}, before the last bind {dict(early)}; first session {session_ms:.0f} ms; "
+        f"CPU till the last bind {cpu.since(began, last):.1f} s, before the first session {cpu.at(began):.1f} s",
     )
 
 

@@ -7,6 +7,7 @@ requests of the tests themselves.
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ POLICY = {
 
 
 class Request(NamedTuple):
-    """One answered request; `resource` is "pods" or "pods/binding", `user` the full user name."""
+    """One answered request; `resource` is "pods" or "pods/binding", `user` the full user name, `at` in unix seconds."""
 
     user: str
     verb: str
@@ -27,6 +28,7 @@ class Request(NamedTuple):
     namespace: str
     name: str
     code: int
+    at: float
 
 
 def read(log: Path) -> list[Request]:
@@ -41,4 +43,5 @@ def _request(line: str) -> Request:
     resource = "/".join(filter(None, (what.get("resource", ""), what.get("subresource", ""))))
     code = event.get("responseStatus", {}).get("code", 0)
     user = event["user"]["username"]
-    return Request(user, event["verb"], resource, what.get("namespace", ""), what.get("name", ""), code)
+    at = datetime.fromisoformat(event["stageTimestamp"]).timestamp()
+    return Request(user, event["verb"], resource, what.get("namespace", ""), what.get("name", ""), code, at)

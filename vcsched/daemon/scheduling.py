@@ -47,7 +47,7 @@ STALE_SESSIONS_S = 60.0
 LOST_GRACE_S = 10.0
 """After the loss of the lease a session that does not end is not waited for longer."""
 
-NICENESS = 10
+NICENESS = 5
 """Of the thread that decides. Where cores are few, what was decided leaves first: a session can wait, a bind not."""
 
 FATAL = 255

@@ -171,6 +171,7 @@ class IO:
             self._spawn(self._hold(self._election))
         for reflector in self._reflectors:
             self._spawn(self._reflect(reflector))
+        self._spawn(self._writer.turns.run())
         self._writer.wake()
 
     async def _reflect(self, reflector: Reflector[Any]) -> None:

@@ -27,6 +27,7 @@ from vcsched.kube.lanes import Job, Lanes
 from vcsched.kube.link import Bind, Event, Link, Wrote
 from vcsched.kube.parallelism import Parallelism
 from vcsched.kube.settings import Patience
+from vcsched.kube.turns import Turns
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +63,7 @@ class Writer:
         self._quiet.set()
         self._loop = asyncio.get_running_loop()
         self._woken = False
+        self.turns = Turns()
         recorder.on_ready = self._start
 
     @property
@@ -123,7 +125,7 @@ class Writer:
             if job is not None:
                 self._spawn(self._work(job))
                 continue
-            if self._event_tasks >= max(1, self.parallelism.now // 4) or not self._recorder.ready:
+            if self._event_tasks >= max(1, self.parallelism.now // 2) or not self._recorder.ready:
                 break
             self._event_tasks += 1
             self._spawn(self._work_on_events())
@@ -140,10 +142,12 @@ class Writer:
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = self._loop.create_task(work)
         self._tasks.add(task)
+        self.turns.under_way(len(self._tasks))
         task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
+        self.turns.under_way(len(self._tasks))
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("a write failed in an unforeseen way", exc_info=error)
         self._start()
@@ -180,7 +184,9 @@ class Writer:
             log.exception("a write of %s failed in an unforeseen way", job.key)
             self._finish(job, Outcome(False, 0, f"internal error: {error}"))
         else:
-            self.parallelism.answered(time.monotonic() - began, busy)
+            took_s = time.monotonic() - began
+            self.parallelism.answered(took_s, busy)
+            self.turns.answered(took_s)
             self._finish(job, outcome)
 
     async def _failed(self, job: Job, error: ApiError) -> None:

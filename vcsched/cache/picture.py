@@ -67,6 +67,7 @@ class Picture:
         self.room_log = RowLog()  # rows whose room, pods or view changed
         self.node_log = RowLog()  # rows whose node object changed
         self.looks = Looks(self.nodes, self.room_log)  # nodes with the same room
+        self._totals: dict[str, tuple[tuple[int, int, int], FloatArray]] = {}
         self.epoch = 0  # rows were renumbered
         self.changes = 0  # counts everything that came in from outside and everything committed
 
@@ -118,9 +119,12 @@ class Picture:
 
     def total(self, column: str) -> FloatArray:
         """float64[C]: the sum of a node column over all live nodes (dead rows are zero)."""
-        array: FloatArray = getattr(self.nodes, column)
-        total: FloatArray = array[:, : self.nodes.n].sum(axis=1)
-        return total
+        seen = self.epoch, self.room_log.position, self.space.width
+        kept = self._totals.get(column)
+        if kept is None or kept[0] != seen:
+            array: FloatArray = getattr(self.nodes, column)
+            kept = self._totals[column] = seen, array[:, : self.nodes.n].sum(axis=1)
+        return kept[1].copy()
 
     # -- jobs
 

@@ -1,7 +1,7 @@
 """`--profile`: the cost of a placement by stage, and flame graphs of a busy and of an idle session.
 
-The graphs are pyinstrument's HTML; open them in a browser. They come from sessions of their own, so profiling
-does not disturb the figures.
+The graphs are pyinstrument's HTML, to be opened in a browser, and the same as text. They come from sessions of
+their own, so profiling does not disturb the figures.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import click
 from rich.console import Console
 from rich.table import Table
 
@@ -85,10 +86,13 @@ def _idle() -> Callable[[], object]:
 
 
 def _flame_graph(path: Path, prepare: Callable[[], Callable[[], object]]) -> None:
-    from pyinstrument import Profiler  # only who profiles needs it (extra "bench")
-
+    try:
+        from pyinstrument import Profiler
+    except ImportError as error:
+        raise click.ClickException("flame graphs need pyinstrument: pip install -e '.[bench]'") from error
     work = prepare()
     profiler = Profiler(interval=0.0005)
     with profiler:
         work()
     path.write_text(profiler.output_html())
+    path.with_suffix(".txt").write_text(profiler.output_text(unicode=True, show_all=False))

@@ -5,7 +5,7 @@ GIL, so that binds go on while a session computes. Watches stay with aiohttp: th
 
 libcurl tells which sockets to watch and when to come back (`_on_socket`, `_on_timer`); what has ended is
 collected after each step. One handle serves one request at a time and is used again, as is its connection:
-over HTTP/1.1 an API server does a tenth more of the same writes than over HTTP/2, for less CPU on both sides.
+over HTTP/1.1 an API server took a tenth more writes a second here than over HTTP/2, at the same CPU time of ours.
 
 The sockets stand in an epoll set of their own, which is one reader of the loop: libcurl changes its mind about
 them twice a request.

@@ -5,6 +5,8 @@ Design-notes §4, invariants 11 and 15.
 
 from __future__ import annotations
 
+import copy
+
 from tests.generators.story import Story
 from tests.harness import SessionWorld
 from vcsched.kube.link import PodGroupStatus, PodStatus
@@ -56,6 +58,52 @@ def test_a_phase_that_was_on_its_way_is_what_its_podgroup_says_in_the_end() -> N
 
     assert job.obj is not None
     assert job.phase == job.obj.status.phase
+
+
+def last_group_write(story: Story) -> PodGroupStatus:
+    return [message for message in story.writes if isinstance(message, PodGroupStatus)][-1]
+
+
+def types_of(write: PodGroupStatus) -> list[str]:
+    return [condition["type"] for condition in write.status["conditions"]]
+
+
+def test_a_condition_that_another_controller_adds_while_a_status_is_on_its_way_stays() -> None:
+    story = Story()
+    story.tell_all([("node", 0, 0), ("group", 0, 0), ("pod", 0, 0, 0), ("session",), ("shown",)])
+    group = copy.deepcopy(story.of("PodGroup")[0])
+    foreign = {"type": "Audited", "status": "True", "transitionID": "1", "reason": "Checked", "message": "fine"}
+    group["status"] = {**group.get("status", {}), "conditions": [foreign]}
+    story.happens(group)
+    story.tell_all([("pod", 0, 1, 0), ("session",), ("shown",)])
+
+    write = last_group_write(story)
+    assert write.resource_version == group["metadata"]["resourceVersion"]
+    assert types_of(write) == ["Audited", "Unschedulable", "Scheduled"]
+
+
+def test_what_was_on_its_way_to_a_podgroup_is_not_said_of_the_next_one_of_its_name() -> None:
+    story = Story()
+    story.tell_all([("node", 0, 0), ("group", 0, 0), ("pod", 0, 0, 0), ("session",), ("shown",)])
+    assert types_of(last_group_write(story)) == ["Unschedulable"]
+    old = story.of("PodGroup")[0]
+    new = copy.deepcopy(old)
+    story.remove(old)
+    new["metadata"]["uid"] += "+"
+    new["status"] = {"phase": "Inqueue"}
+    story.put(new)
+    job = story.cache.picture.jobs["default/g0"]
+    assert job.phase == "Inqueue"
+    story.tell_all([("pod", 0, 1, 0), ("session",), ("shown",)])
+
+    write = last_group_write(story)
+    assert write.uid == new["metadata"]["uid"]
+    assert types_of(write) == ["Scheduled"]
+
+    go_on(story, 1)  # the pods are bound by now
+    assert go_on(story, 3) == 0
+    assert job.obj is not None
+    assert (job.phase, job.obj.status.phase, job.status_write) == ("Running", "Running", 0)
 
 
 def test_a_gang_too_big_for_equal_nodes_is_not_told_at_each_try_which_of_them_it_would_get(world: SessionWorld) -> None:

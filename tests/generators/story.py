@@ -235,9 +235,10 @@ class Story:
                 obj["status"] = old.get("status", {})
             if old.get("spec", {}).get("nodeName"):
                 obj["spec"]["nodeName"] = old["spec"]["nodeName"]
-        self._happens(obj)
+        self.happens(obj)
 
-    def _happens(self, obj: Obj) -> None:
+    def happens(self, obj: Obj) -> None:
+        """An object becomes this, its status too, and it is seen."""
         self._change(obj)
         self._shown()
 
@@ -322,7 +323,7 @@ class Story:
         pod = self._some_pod(index)
         if pod is not None:
             pod["metadata"]["labels"] = {**pod["metadata"].get("labels", {}), "app": ("web", "db", "x")[value % 3]}
-            self._happens(pod)
+            self.happens(pod)
 
     def _runs(self, index: int, node: int) -> None:
         """A pod is seen on a node, its own or one that somebody else has put it on."""
@@ -330,7 +331,7 @@ class Story:
         if pod is not None:
             pod["spec"].setdefault("nodeName", NODES[node % len(NODES)])
             pod["status"] = {"phase": "Running"}
-            self._happens(pod)
+            self.happens(pod)
 
     def _kubelet(self) -> None:
         """Pods that are bound run, and pods that are being deleted are gone."""
@@ -341,7 +342,7 @@ class Story:
             elif pod["spec"].get("nodeName") and pod.get("status", {}).get("phase") == "Pending":
                 pod = copy.deepcopy(pod)
                 pod["status"]["phase"] = "Running"
-                self._happens(pod)
+                self.happens(pod)
 
     def _resized(self, index: int, kind: int) -> None:
         """The kubelet says what a container has by now, or that it can never have it."""
@@ -352,20 +353,20 @@ class Story:
             pod["status"]["containerStatuses"] = [{"name": name, "resources": {"requests": requests}}]
             reason = ("Infeasible", "Deferred")[kind % 2]
             pod["status"]["conditions"] = [{"type": "PodResizePending", "status": "True", "reason": reason}]
-            self._happens(pod)
+            self.happens(pod)
 
     def _ends(self, index: int, kind: int) -> None:
         pod = self._some_pod(index)
         if pod is not None:
             pod["status"] = {"phase": ("Succeeded", "Failed", "Unknown", "")[kind % 4]}
-            self._happens(pod)
+            self.happens(pod)
 
     def _leaves(self, index: int) -> None:
         """A pod is being deleted."""
         pod = self._some_pod(index)
         if pod is not None:
             pod["metadata"]["deletionTimestamp"] = GONE_AT
-            self._happens(pod)
+            self.happens(pod)
 
     def _gone(self, index: int, kind: int) -> None:
         kinds = ("Pod", "Pod", "Node", "PodGroup", "Queue", "PriorityClass", "Service", "Namespace")

@@ -36,7 +36,24 @@ def test_a_turn_is_short_against_an_answer(monkeypatch: pytest.MonkeyPatch, answ
     with monkeypatch.context() as patched:
         patched.setattr(turns, "time", _Time(rests))
         asyncio.run(gather())
-    assert rests[0] == pytest.approx(rest_s, rel=0.01)
+    assert rests[0] == pytest.approx(rest_s, rel=0.01, abs=1e-6)
+
+
+def test_the_loop_rests_though_the_server_has_never_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    rests: list[float] = []
+
+    async def wait() -> None:
+        made = Turns()
+        made.under_way(MANY)
+        running = asyncio.create_task(made.run())
+        while not rests:
+            await asyncio.sleep(0)
+        running.cancel()
+
+    with monkeypatch.context() as patched:
+        patched.setattr(turns, "time", _Time(rests))
+        asyncio.run(wait())
+    assert rests[0] > 0.001
 
 
 class _Time:

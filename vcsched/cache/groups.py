@@ -91,6 +91,7 @@ class Groups:
         self._forget_waiting(job)
         self._accounting.touch(job)
         job.obj = None
+        job.forget_sent()  # that was about this PodGroup; the next one of the name has its own status
         job.uid, job.phase, job.priority_class, job.priority = "", "", "", 0
         job.min_available, job.min_resources, job.waiting_time, job.preemptable = 0, None, None, False
         job.role_minimum, job.policies, job.topology = {}, (), None

@@ -99,8 +99,9 @@ class StatusWriter:
             if task.job is not None and task.uid in self._cache.picture.tasks:
                 self._cache.accounting.touch(task.job)
 
-    def job_status(self, job: Job, status: dict[str, Any]) -> None:
-        """Write the whole status of a PodGroup (camelCase plain values).
+    def job_status(self, job: Job, status: dict[str, Any], said: dict[str, Any]) -> None:
+        """Write the whole status of a PodGroup (camelCase plain values); `said`: its conditions that are ours and
+        not shown yet, by type.
 
         A newer one takes the place of one that has not left yet: while binds go out, the statuses behind them
         gather to one for each job.
@@ -112,7 +113,7 @@ class StatusWriter:
             annotations = {JOB_ALLOCATED_HYPERNODE: job.allocated_hypernode}
         version = job.obj.metadata.resource_version
         job.status_write = number = cache.number(lambda wrote: self._job_written(job, number, version, wrote))
-        job.status_sent = status
+        job.status_sent, job.conditions_sent = status, said
         cache.send(
             PodGroupStatus(
                 no=number,
@@ -130,7 +131,7 @@ class StatusWriter:
         at once more, unless its PodGroup is yet to be shown with what was written."""
         if job.status_write != number:
             return
-        job.status_write, job.status_sent = 0, None
+        job.forget_sent()
         if job.obj is None:
             return
         if not wrote.ok:

@@ -8,6 +8,7 @@ servers. Losing the lease raises the fence first, so whatever is still under way
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import threading
@@ -48,7 +49,8 @@ LOST_GRACE_S = 10.0
 """After the loss of the lease a session that does not end is not waited for longer."""
 
 NICENESS = 5
-"""Of the thread that decides. Where cores are few, what was decided leaves first: a session can wait, a bind not."""
+"""Of the thread that decides, on top of the daemon's own. Where cores are few, what was decided leaves first: a session
+can wait, a bind not."""
 
 FATAL = 255
 
@@ -178,5 +180,7 @@ class SchedulingThread:
 
 
 def step_back() -> None:
-    """Let all other threads of the daemon and its I/O process go before the calling thread, for good."""
-    os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
+    """Let all other threads of the daemon and its I/O process go before the calling thread, for good, if we may."""
+    thread = threading.get_native_id()
+    with contextlib.suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, thread, os.getpriority(os.PRIO_PROCESS, thread) + NICENESS)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from vcsched.cache.status_writer import DASH
 from vcsched.framework import explain
+from vcsched.kube.splice import merged_conditions
 from vcsched.model import readiness, resources, texts
 from vcsched.model.status import ALLOCATED, FAILED, PENDING, PIPELINED, RUNNING, SUCCEEDED
 
@@ -118,11 +119,16 @@ def phase_of(job: Job, stuck: bool) -> str:
 
 
 def _write_status(ssn: Session, job: Job, phase: str, new: Any, why: explain.Why) -> bool:
-    """Compare with what the API has, or what is on its way there, and write on a difference."""
+    """Compare with what the API has, or what is on its way there, and write on a difference.
+
+    Conditions of others are sent as they are shown by now: a write on its way may have been made before them.
+    """
     assert job.obj is not None
-    old = job.status_sent or _shown(job.obj.status)
+    shown = _shown(job.obj.status)
+    old = job.status_sent or shown
+    said = dict(job.conditions_sent)
     stamp = _stamp(int(ssn.now))
-    conditions = list(old["conditions"])
+    conditions = merged_conditions(shown["conditions"], list(said.values()))
     status = {
         "phase": phase,
         "conditions": conditions,
@@ -140,15 +146,16 @@ def _write_status(ssn: Session, job: Job, phase: str, new: Any, why: explain.Why
         for index, known in enumerate(conditions):
             if known["type"] == fresh["type"]:
                 if _is_news(known, fresh):
-                    conditions[index] = fresh
+                    conditions[index] = said[fresh["type"]] = fresh
                     changed = True
                 break
         else:
             conditions.append(fresh)
+            said[fresh["type"]] = fresh
             changed = True
     if not changed:
         return False
-    ssn.cache.status_writer.job_status(job, status)
+    ssn.cache.status_writer.job_status(job, status, said)
     return True
 
 

@@ -14,6 +14,7 @@ MANY = 8
 """So many writes under way are worth it."""
 
 _PART, _MOST_S = 0.25, 0.05  # a turn's length: this part of what an answer takes, at most
+_FIRST_S = 0.02  # what an answer is thought to take before the first one; a server may never give one
 _STEPS = 4  # passes of the loop until what gathered has been read, understood and answered
 
 
@@ -22,7 +23,7 @@ class Turns:
 
     def __init__(self) -> None:
         self._many = asyncio.Event()
-        self._answer_s = 0.0
+        self._answer_s = _FIRST_S
 
     def under_way(self, count: int) -> None:
         if count < MANY:

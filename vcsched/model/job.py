@@ -27,6 +27,7 @@ class Job:
         "bare",
         "bind_failures",
         "blocked",
+        "conditions_sent",
         "contribution",
         "counts",
         "created",
@@ -105,6 +106,11 @@ class Job:
         self.allocated_hypernode = ""
         self.status_write = 0  # number of the last status write, while it is on its way
         self.status_sent: dict[str, Any] | None = None  # what that write says
+        self.conditions_sent: dict[str, Any] = {}  # by type, those that this and earlier ones on their way bring
+
+    def forget_sent(self) -> None:
+        """What counts is again the status that the PodGroup shows."""
+        self.status_write, self.status_sent, self.conditions_sent = 0, None, {}
 
     # -- counting predicates (spec 01 §3.5)
 

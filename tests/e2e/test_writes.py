@@ -178,7 +178,7 @@ def test_a_podgroups_status_is_written_and_the_rest_left(cluster: Cluster, write
     condition = {"type": "Unschedulable", "status": "True", "reason": "NotEnoughResources", "message": "no"}
     status = {"phase": "Inqueue", "conditions": [condition], "running": 1}
 
-    [done] = write(PodGroupStatus(1, *identity(group), version, status, {"volcano.sh/ours": "new"}))
+    [done] = write(PodGroupStatus(1, *identity(group), version, status, {"volcano.sh/ours": "new"}, ("Unschedulable",)))
 
     kept = cluster.group("g")
     assert done.ok
@@ -194,7 +194,8 @@ def test_a_status_decided_on_an_old_podgroup_keeps_what_was_changed_since(cluste
     cluster.api.merge("PodGroup", "g", {"spec": {"minMember": 7}}, cluster.default_namespace)
     condition = {"type": "Scheduled", "status": "True", "message": "tasks in gang are ready to be scheduled"}
 
-    [done] = write(PodGroupStatus(1, *identity(group), old, {"phase": "Running", "conditions": [condition]}))
+    status = {"phase": "Running", "conditions": [condition]}
+    [done] = write(PodGroupStatus(1, *identity(group), old, status, said=("Scheduled",)))
 
     kept = cluster.group("g")
     assert done.ok

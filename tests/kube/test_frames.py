@@ -57,7 +57,9 @@ OUTBOUND: list[Outbound] = [
     Bind(1, "ns", "a", "uid-a", "n1", {"k": "v"}, "ns/g"),
     Evict(2, "ns", "b", "uid-b", (_CONDITION,), "preempted"),
     PodStatus(3, "ns", "c", "uid-c", (_CONDITION,), ""),
-    PodGroupStatus(4, "ns", "g", "uid-g", "12", {"phase": "Running", "conditions": [{"type": "Scheduled"}]}),
+    PodGroupStatus(
+        4, "ns", "g", "uid-g", "12", {"phase": "Running", "conditions": [{"type": "Scheduled"}]}, said=("S",)
+    ),
     QueueStatus(5, "default", {"cpu": "3"}),
     Event(Reference("Pod", "ns", "a", "uid-a"), "Normal", "Scheduled", "assigned"),
 ]

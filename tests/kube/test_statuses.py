@@ -28,7 +28,8 @@ def group(**status: Any) -> Raw:
 
 
 def pg_status(no: int, version: str = "", annotations: dict[str, str] | None = None, **status: Any) -> Any:
-    return PodGroupStatus(no, "ns", "g", "u", version, status, annotations)
+    said = tuple(condition["type"] for condition in status.get("conditions", ()))
+    return PodGroupStatus(no, "ns", "g", "u", version, status, annotations, said)
 
 
 def forbid(s: Stage, *verbs: str) -> None:
@@ -133,6 +134,20 @@ async def test_a_write_decided_on_old_conditions_is_laid_into_the_newer_object()
             results = await s.write(pg_status(1, told, conditions=[ours], phase="Running"))
             assert results[1].ok
             assert s.server.objects[pg_path("g")]["status"]["conditions"] == [theirs, ours]
+
+
+async def test_a_condition_of_others_that_was_only_sent_along_does_not_take_back_what_they_said_since() -> None:
+    for verbs in ((), ("PATCH", "GET")):
+        async with Stage() as s:
+            forbid(s, *verbs)
+            old, new = ({"type": "Theirs", "status": "True", "reason": reason} for reason in ("Old", "New"))
+            ours = {"type": "Scheduled", "status": "True"}
+            told = s.server.put(pg_path("g"), group(conditions=[old]))["metadata"]["resourceVersion"]
+            s.server.put(pg_path("g"), group(conditions=[new]))
+            status = {"phase": "Running", "conditions": [old, ours]}
+            results = await s.write(PodGroupStatus(1, "ns", "g", "u", told, status, said=("Scheduled",)))
+            assert results[1].ok
+            assert s.server.objects[pg_path("g")]["status"]["conditions"] == [new, ours]
 
 
 async def test_a_put_that_conflicts_is_repeated_on_the_fresh_object() -> None:

@@ -123,6 +123,7 @@ class StatusWriter:
                 resource_version=version,
                 status=status,
                 annotations=annotations,
+                said=tuple(said),
             )  # fmt: skip
         )
 

@@ -133,7 +133,10 @@ class PodStatus(msgspec.Struct, gc=False, tag=True, tag_field="message_type"):
 
 
 class PodGroupStatus(msgspec.Struct, gc=False, tag=True, tag_field="message_type"):
-    """Set the status (camelCase plain values) and our own annotations of a PodGroup; the rest stays."""
+    """Set the status (camelCase plain values) and our own annotations of a PodGroup; the rest stays.
+
+    `said`: the types of the conditions that are news. The others are there because a patch replaces the list.
+    """
 
     no: int
     namespace: str
@@ -142,6 +145,7 @@ class PodGroupStatus(msgspec.Struct, gc=False, tag=True, tag_field="message_type
     resource_version: str
     status: dict[str, Any]
     annotations: dict[str, str] | None = None
+    said: tuple[str, ...] = ()
 
 
 class QueueStatus(msgspec.Struct, gc=False, tag=True, tag_field="message_type"):

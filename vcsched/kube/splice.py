@@ -41,11 +41,14 @@ def pod_status(raw: Raw, write: PodStatus | Evict, now: str) -> bool:
 
 
 def podgroup(raw: Raw, write: PodGroupStatus) -> bool:
-    """Status fields and annotations; conditions of types that we do not write stay where they are."""
+    """Status fields and annotations; conditions of types of which we say nothing new stay as they are."""
     status = _child(raw, "status")
     changed = False
     for name, value in write.status.items():
-        wanted = merged_conditions(_list(status, name), value) if name == "conditions" else value
+        wanted = value
+        if name == "conditions":
+            news = [each for each in value if each.get("type") in write.said]
+            wanted = merged_conditions(_list(status, name), news)
         if status.get(name) != wanted:
             status[name] = wanted
             changed = True

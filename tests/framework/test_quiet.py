@@ -9,6 +9,7 @@ import copy
 
 from tests.generators.story import Story
 from tests.harness import SessionWorld
+from vcsched.kube.keys import JOB_ALLOCATED_HYPERNODE
 from vcsched.kube.link import PodGroupStatus, PodStatus
 
 
@@ -80,6 +81,22 @@ def test_a_condition_that_another_controller_adds_while_a_status_is_on_its_way_s
     write = last_group_write(story)
     assert write.resource_version == group["metadata"]["resourceVersion"]
     assert types_of(write) == ["Audited", "Unschedulable", "Scheduled"]
+
+
+def test_a_hypernode_that_is_shown_is_said_again_where_the_status_on_its_way_says_another() -> None:
+    story = Story()
+    story.tell_all([("node", 0, 0), ("group", 0, 0)])
+    group = copy.deepcopy(story.of("PodGroup")[0])
+    group["metadata"].setdefault("annotations", {})[JOB_ALLOCATED_HYPERNODE] = "s2"  # of a scheduler before this one
+    story.happens(group)
+    job = story.cache.picture.jobs["default/g0"]
+    said = []
+    for index, hypernode in enumerate(("s0", "s2")):
+        job.allocated_hypernode = hypernode
+        story.tell_all([("pod", 0, index, 0), ("session",), ("shown",)])
+        said.append(last_group_write(story).annotations)
+
+    assert said == [{JOB_ALLOCATED_HYPERNODE: "s0"}, {JOB_ALLOCATED_HYPERNODE: "s2"}]
 
 
 def test_what_was_on_its_way_to_a_podgroup_is_not_said_of_the_next_one_of_its_name() -> None:

@@ -109,8 +109,10 @@ class StatusWriter:
         assert job.obj is not None
         cache = self._cache
         annotations = None
-        if job.allocated_hypernode != job.obj.metadata.annotations.get(JOB_ALLOCATED_HYPERNODE, ""):
-            annotations = {JOB_ALLOCATED_HYPERNODE: job.allocated_hypernode}
+        hypernode = job.allocated_hypernode
+        said_before = job.status_write and hypernode  # the write on its way may say another one
+        if said_before or hypernode != job.obj.metadata.annotations.get(JOB_ALLOCATED_HYPERNODE, ""):
+            annotations = {JOB_ALLOCATED_HYPERNODE: hypernode}
         version = job.obj.metadata.resource_version
         job.status_write = number = cache.number(lambda wrote: self._job_written(job, number, version, wrote))
         job.status_sent, job.conditions_sent = status, said

@@ -7,7 +7,8 @@ business, but for one: a 401 makes the login load its credentials anew, and the 
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+import time
+from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Final
 from urllib.parse import urlencode
 
@@ -52,6 +53,8 @@ class Client:
         self._session: aiohttp.ClientSession | None = None  # for watches
         self._curl: Curl | None = None  # for everything else
         self._headers: dict[tuple[str, str], list[str]] = {}
+        self.on_written: Callable[[float], None] = _forget
+        """Told how long the answer to a request that changes something took, waits of our own not counted."""
 
     async def open(self) -> None:
         """Make the connections; must run on the loop that will send the requests."""
@@ -124,6 +127,7 @@ class Client:
         for again in (True, False):
             self.gate.check()
             used = self.login.header
+            began = time.monotonic()
             status, retry_after, data = await self._open_curl.send(
                 method,
                 self.login.url + self._target(path, params),
@@ -131,6 +135,8 @@ class Client:
                 self._lines(used, content_type),
                 timeout_s or self._timeout_s,
             )
+            if method != "GET":
+                self.on_written(time.monotonic() - began)
             if status < 300:
                 return data
             if status == 401 and again:
@@ -224,6 +230,10 @@ class Client:
                 made.append(f"Authorization: {authorization}")
             self._headers[key] = made
         return made
+
+
+def _forget(_: float) -> None:
+    """For a client whose answers nobody times."""
 
 
 def _gated(gate: Gate) -> type[aiohttp.ClientRequest]:

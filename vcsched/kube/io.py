@@ -171,6 +171,7 @@ class IO:
             self._spawn(self._hold(self._election))
         for reflector in self._reflectors:
             self._spawn(self._reflect(reflector))
+        self._client.on_written = self._writer.turns.answered
         self._spawn(self._writer.turns.run())
         self._writer.wake()
 

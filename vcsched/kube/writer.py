@@ -184,9 +184,7 @@ class Writer:
             log.exception("a write of %s failed in an unforeseen way", job.key)
             self._finish(job, Outcome(False, 0, f"internal error: {error}"))
         else:
-            took_s = time.monotonic() - began
-            self.parallelism.answered(took_s, busy)
-            self.turns.answered(took_s)
+            self.parallelism.answered(time.monotonic() - began, busy)
             self._finish(job, outcome)
 
     async def _failed(self, job: Job, error: ApiError) -> None:

@@ -19,7 +19,7 @@ _STEPS = 4  # passes of the loop until what gathered has been read, understood a
 
 
 class Turns:
-    """`under_way` is told how many writes there are, `answered` how long one request took; `run` is a task of the loop."""
+    """`under_way` is told how many writes there are, `answered` how long one request took; `run` is a task."""
 
     def __init__(self) -> None:
         self._many = asyncio.Event()

@@ -1,8 +1,8 @@
 """The I/O loop in turns: while many writes are under way, what arrives gathers for some milliseconds.
 
 Answers and watch events that come one by one would each wake the process, and find its caches cold; taken in
-turns they cost a third less CPU. Nobody waits for the answer to a single one of many writes, and a turn is short
-against what an answer takes, so the server never waits for us.
+turns they cost a third less CPU. Nobody waits for the answer to a single one of many writes. A turn is short against
+what an answer takes, so it costs little of the rate; and the window of writes grows meanwhile (`parallelism`).
 """
 
 from __future__ import annotations

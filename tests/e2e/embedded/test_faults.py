@@ -75,11 +75,11 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
         pytest.param([PODS | {"action": "gone", "count": 2}], id="the history of pods is forgotten"),
         pytest.param([NODES | {"action": "gone", "count": 2}], id="the history of nodes is forgotten"),
         pytest.param(
-            [PODS | {"action": "gone", "count": 2}, LIST | {"code": 410, "count": 2}],
+            [LIST | {"code": 410, "count": 2}, PODS | {"action": "gone", "count": 2}],  # before the list begins
             id="a list expires half-way",
         ),
         pytest.param(
-            [PODS | {"action": "gone", "count": 2}, LIST | {"code": 429, "count": 2}],
+            [LIST | {"code": 429, "count": 2}, PODS | {"action": "gone", "count": 2}],
             id="a list is told to wait",
         ),
     ],

@@ -116,12 +116,16 @@ def _run(scenario: Scenario) -> list[Figure]:
         amount("answers 504", "requests", [ours.codes[504]], at_most=0, note=f"refused: {codes}" if codes else ""),
         amount("API writes a pod beyond two a job", "writes", [extra], at_most=2.05),
         amount("API writes a pod, all", "writes", [ours.writes / PODS]),
-        amount("CPU a thousand pods, events included", "s", [ours.cpu_s / PODS * 1e3], at_most=0.8, reference=5.4),
+        amount(
+            "CPU a thousand pods, to the last bind", "s", [ours.bound_cpu_s / PODS * 1e3], at_most=0.8, reference=5.4
+        ),
+        amount("… with the statuses and events behind", "s", [ours.cpu_s / PODS * 1e3], at_most=0.8, reference=5.4),
     ]
 
 
 class _Measured(NamedTuple):
     took_s: float
+    bound_cpu_s: float
     cpu_s: float
     writes: int
     codes: Counter[int]
@@ -148,11 +152,12 @@ def _daemon(scenario: Scenario, plane: ControlPlane, account: Path, observer: Ob
     early = Counter(request.resource for request in written if began < request.at < last)
     return _Measured(
         took_s=last - began,
+        bound_cpu_s=cpu.since(began, last),
         cpu_s=cpu.since(began),
         writes=writes.total(),
         codes=Counter(request.code for request in requests),
         note=f"{dict(writes)}, before the last bind {dict(early)}; first session {session_ms:.0f} ms; "
-        f"CPU till the last bind {cpu.since(began, last):.1f} s, before the first session {cpu.at(began):.1f} s",
+        f"CPU before the first session {cpu.at(began):.1f} s",
     )
 
 

@@ -128,7 +128,7 @@ def _write_status(ssn: Session, job: Job, phase: str, new: Any, why: explain.Why
     old = job.status_sent or shown
     said = dict(job.conditions_sent)
     stamp = _stamp(int(ssn.now))
-    conditions = merged_conditions(shown["conditions"], list(said.values()))
+    conditions = merged_conditions(shown["conditions"], list(said.values())) if said else shown["conditions"]
     status = {
         "phase": phase,
         "conditions": conditions,

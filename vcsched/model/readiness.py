@@ -33,28 +33,13 @@ def ready(counts: Counts) -> int:
 
 
 def counted(counts: Counts) -> int:
-    """Tasks that count for the minimum, with the pending ones that ask for nothing: `ready` and `best_effort`.
-
-    Written out, because a session asks it seven times a job.
-    """
-    return (
-        counts[BOUND]
-        + counts[BINDING]
-        + counts[RUNNING]
-        + counts[ALLOCATED]
-        + counts[SUCCEEDED]
-        + counts[STATUSES]
-    )  # fmt: skip
+    """Those that count for the minimum: `ready`, written out for many callers, and pending ones that ask nothing."""
+    return counts[BOUND] + counts[BINDING] + counts[RUNNING] + counts[ALLOCATED] + counts[SUCCEEDED] + counts[STATUSES]
 
 
 def waiting(counts: Counts) -> int:
     """Tasks promised room that is being freed."""
     return counts[PIPELINED]
-
-
-def best_effort(counts: Counts) -> int:
-    """Pending tasks that ask for nothing."""
-    return counts[STATUSES]
 
 
 def valid(counts: Counts) -> int:

@@ -19,6 +19,10 @@ class Small(Table):
     NUMBERS: ClassVar = {"count": np.int64, "alive": np.bool_}
 
 
+class SmallByRow(Small):
+    BY_ROW = True
+
+
 steps = st.lists(
     st.one_of(
         st.tuples(st.just("row"), st.just(0), st.just(0)),
@@ -30,12 +34,15 @@ steps = st.lists(
 )
 
 
+@pytest.mark.parametrize("kind", [Small, SmallByRow])
 @pytest.mark.parametrize("ordered", [False, True])
-@examples(60)
+@examples(40)
 @given(events=steps)
-def test_every_cell_keeps_its_value_while_the_table_grows(ordered: bool, events: list[tuple[str, int, int]]) -> None:
+def test_every_cell_keeps_its_value_while_the_table_grows(
+    kind: type[Table], ordered: bool, events: list[tuple[str, int, int]]
+) -> None:
     space = Space()
-    table = Small(space, capacity=2, ordered=ordered)
+    table = kind(space, capacity=2, ordered=ordered)
     plain: dict[int, dict[int, float]] = {}
     for what, number, value in events:
         if what == "resource":

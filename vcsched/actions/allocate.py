@@ -90,11 +90,17 @@ class Allocate:
 
     def _tasks(self, ssn: Session, job: Job) -> Work:
         """The work of a job by sub-job, each in task order; sub-jobs without work are left out."""
+        waiting = [
+            task for task in job.pending.values() if not (task.best_effort or (task.gated and ssn.is_held(task)))
+        ]
+        if not waiting:
+            return {}
+        if not job.policies:
+            return {job.key: deque(orders.tasks_in_order(ssn, waiting))}
         by_sub_job: dict[str, list[Task]] = {}
-        for task in job.pending.values():
-            if not task.best_effort and not ssn.is_held(task):
-                assert task.subjob is not None
-                by_sub_job.setdefault(task.subjob.key, []).append(task)
+        for task in waiting:
+            assert task.subjob is not None
+            by_sub_job.setdefault(task.subjob.key, []).append(task)
         return {key: deque(orders.tasks_in_order(ssn, tasks)) for key, tasks in by_sub_job.items()}
 
     def _needs_topology(self, ssn: Session, job: Job) -> bool:

@@ -1,12 +1,13 @@
 """A table: numpy columns that grow, one row an object.
 
-Amounts are `float64[width, capacity]`, contiguous per resource, and stay integral in the resource's unit,
-so sums are exact. Numbers are one-dimensional columns. For single cells each column also has memoryviews
-(`<name>_cells`), which read a cell in 0.04 µs against 0.14 µs through numpy. Arrays and memoryviews are
-replaced when a table grows, so nobody keeps one across a growth: always ask the table (design-notes §2.2).
+Amounts are `float64[width, capacity]` and stay integral in the resource's unit, so sums are exact. Numbers are
+one-dimensional columns. For single cells each column also has memoryviews (`<name>_cells`), which read a cell in
+0.04 µs against 0.14 µs through numpy. Arrays and memoryviews are replaced when a table grows, so nobody keeps
+one across a growth: always ask the table (design-notes §2.2).
 
-All float columns lie in one block, so that a row of it is one strided array: what a placement adds to thirty
-cells is one addition of a vector, at the price of two cells (`rows`, `vector`).
+All float columns lie in one block, so that a row of it is one array: what a placement adds to thirty cells is
+one addition of a vector, at the price of two cells (`rows`, `vector`). Columns lie together where all rows are
+read at once, as of nodes; `BY_ROW`, for tables of many rows that are read one by one, lays each row together.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ class Table:
 
     AMOUNTS: ClassVar[tuple[str, ...]] = ()
     NUMBERS: ClassVar[Mapping[str, Dtype]] = {}
+    BY_ROW: ClassVar[bool] = False
 
     def __init__(self, space: Space, *, capacity: int = 64, ordered: bool = False) -> None:
         self.space = space
@@ -112,7 +114,10 @@ class Table:
         return vector
 
     def _new_block(self, width: int, capacity: int) -> FloatArray:
-        return np.zeros((len(self.AMOUNTS) * width + len(self._floats), capacity + PAD))[:, :capacity]
+        height = len(self.AMOUNTS) * width + len(self._floats)
+        if self.BY_ROW:
+            return np.zeros((capacity, height)).T
+        return np.zeros((height, capacity + PAD))[:, :capacity]
 
     def _lay_out(self, block: FloatArray, width: int) -> None:
         """Use a block; all that showed the old one is made anew."""

@@ -45,7 +45,9 @@ def loss(task: Task) -> int:
 
 def is_whole(job: Job) -> bool:
     """Whether the gang has all its minima."""
-    return job.is_ready() and job.roles_ready() and job.groups_reach("is_ready")
+    if readiness.counted(job.counts) < job.min_available:
+        return False
+    return not (job.role_minimum or job.policies) or (job.roles_ready() and job.groups_reach("is_ready"))
 
 
 def _role_needs(job: Job, task: Task) -> bool:

@@ -121,4 +121,4 @@ def exposition(registry: CollectorRegistry, plain: Iterable[str]) -> bytes:
 
 def milliseconds(seconds: float) -> float:
     """A duration as the metrics have it; below 0 (clocks differ) counts as 0."""
-    return max(0.0, seconds * 1000.0)
+    return seconds * 1000.0 if seconds > 0.0 else 0.0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -88,8 +89,7 @@ def _write_job(ssn: Session, job: Job) -> None:
         return
     ssn.valid(job)
     conditions = ssn.conditions.get(job.key, ())
-    stuck = ("Unschedulable", "True") in [(c["type"], c["status"]) for c in conditions]
-    phase = phase_of(job, stuck)
+    phase = phase_of(job, _is_stuck(conditions))
     ssn.accounting.set_phase(job, phase)
     why = explain.why(ssn, job) or explain.NOTHING
     written = False
@@ -108,6 +108,13 @@ def _write_job(ssn: Session, job: Job) -> None:
         _mark_pods(ssn, job, message, why)
 
 
+def _is_stuck(conditions: Iterable[dict[str, Any]]) -> bool:
+    for condition in conditions:  # noqa: SIM110 (asked for every touched job: a loop costs a third of any())
+        if condition["type"] == "Unschedulable" and condition["status"] == "True":
+            return True
+    return False
+
+
 def phase_of(job: Job, stuck: bool) -> str:
     """The phase of spec 03 §16.1; `stuck`: gang said Unschedulable in this session."""
     if job.counts[RUNNING] > 0 and stuck:
@@ -124,21 +131,25 @@ def _write_status(ssn: Session, job: Job, phase: str, new: Any, why: explain.Why
     Conditions of others are sent as they are shown by now: a write on its way may have been made before them.
     """
     assert job.obj is not None
-    shown = _shown(job.obj.status)
-    old = job.status_sent or shown
+    shown, counts = job.obj.status, job.counts
     said = dict(job.conditions_sent)
-    stamp = _stamp(int(ssn.now))
-    conditions = merged_conditions(shown["conditions"], list(said.values())) if said else shown["conditions"]
+    conditions = [_plain(condition) for condition in shown.conditions]
+    if said:
+        conditions = merged_conditions(conditions, list(said.values()))
     status = {
         "phase": phase,
         "conditions": conditions,
-        "running": job.counts[RUNNING],
-        "succeeded": job.counts[SUCCEEDED],
-        "failed": job.counts[FAILED],
+        "running": counts[RUNNING],
+        "succeeded": counts[SUCCEEDED],
+        "failed": counts[FAILED],
     }
-    changed = any(old[name] != status[name] for name in _PLAIN)
+    sent = job.status_sent
+    if sent is None:
+        changed = shown.phase != phase or _numbers(shown) != (counts[RUNNING], counts[SUCCEEDED], counts[FAILED])
+    else:
+        changed = any(sent[name] != status[name] for name in _PLAIN)
     for condition in new:
-        fresh = {**condition, "transitionID": ssn.uid, "lastTransitionTime": stamp}
+        fresh = {**condition, "transitionID": ssn.uid, "lastTransitionTime": _stamp(int(ssn.now))}
         if condition["type"] == "Unschedulable":
             fresh["message"] = explain.joined(condition["message"], why.sentence)
             if job.invalid is not None:
@@ -165,19 +176,13 @@ def _stamp(when_s: int) -> str:
     return _written(datetime.fromtimestamp(when_s, UTC))
 
 
+@lru_cache(maxsize=1024)
 def _written(when: datetime) -> str:
     return when.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _shown(status: PodGroupStatus) -> dict[str, Any]:
-    """The status that the API has, in the form in which it is sent."""
-    return {
-        "phase": status.phase,
-        "conditions": [_plain(condition) for condition in status.conditions],
-        "running": status.running,
-        "succeeded": status.succeeded,
-        "failed": status.failed,
-    }
+def _numbers(status: PodGroupStatus) -> tuple[int, int, int]:
+    return status.running, status.succeeded, status.failed
 
 
 def _plain(condition: PodGroupCondition) -> dict[str, Any]:

@@ -57,7 +57,7 @@ class Gang(Plugin):
             self._record(ssn, job)
         if ssn.touched or len(ssn.jobs) != self._attached:  # else no job has gone: a new one would be touched
             self._attached = len(ssn.jobs)
-            for key in self._unready.keys() - ssn.jobs.keys():
+            for key in [key for key in self._unready if key not in ssn.jobs]:
                 del self._unready[key]
         ssn.metrics.jobs.set_unscheduled_jobs(len(self._unready))
 
@@ -82,9 +82,9 @@ class Gang(Plugin):
 
 def flaw(job: Job) -> Invalid | None:
     """Why a job can never be started as it is now, or None."""
-    if not job.roles_valid():
+    if job.role_minimum and not job.roles_valid():
         return Invalid("NotEnoughPodsOfTask", "Not enough valid pods of each task for gang-scheduling")
-    if not job.groups_reach("exists"):
+    if job.policies and not job.groups_reach("exists"):
         return Invalid("NotEnoughPodsOfTask", "Not enough valid subGroups of each task for gang-scheduling")
     valid = readiness.valid(job.counts)
     if valid < job.min_available:
@@ -100,7 +100,7 @@ def unready_first(a: Job | SubJob, b: Job | SubJob) -> int:
 
 def progress(job: Job) -> int:
     """0: torn, and holding room that is of no use before it is whole; 1: lacks its minimum; 2: has it."""
-    if job.is_ready():
+    if readiness.counted(job.counts) >= job.min_available:
         return 2
     return 0 if job.torn else 1
 

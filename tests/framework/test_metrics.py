@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from prometheus_client import Histogram
+from prometheus_client import CollectorRegistry, Gauge, Histogram, generate_latest
 
-from vcsched.framework.metric_kinds import FastHistogram, buckets, milliseconds
+from vcsched.framework.metric_kinds import FastHistogram, JobGauge, buckets, milliseconds
 from vcsched.framework.metrics import Metrics
 
 
@@ -103,6 +103,20 @@ def test_values_observed_at_once_count_as_the_library_counts_them(seen: list[tup
             library.observe(value)
     got, expected = ([s.value for m in h.collect() for s in m.samples] for h in (ours, library))
     assert got == pytest.approx(expected)
+
+
+texts = st.text(st.sampled_from('ab-"\\\n é{},='), max_size=4)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.dictionaries(st.tuples(texts, texts), st.floats(width=32) | st.integers(0, 10**12)))
+def test_the_gauges_of_jobs_are_written_as_the_library_writes_them(values: dict[tuple[str, str], float]) -> None:
+    ours = JobGauge("ours", "What it is", "id", "queue")
+    library = Gauge("ours", "What it is", ("id", "queue"), registry=(registry := CollectorRegistry()))
+    for labels, value in values.items():
+        ours.set(labels, value)
+        library.labels(*labels).set(value)
+    assert ours.text() == generate_latest(registry).decode()
 
 
 def test_waits_are_observed_as_the_library_would_one_by_one() -> None:

@@ -12,14 +12,14 @@ from prometheus_client import CollectorRegistry, Gauge
 
 from vcsched.framework.metric_kinds import Family, FastHistogram, JobGauge, PlainCounter, buckets, milliseconds
 
-_JOB = ("job_name", "queue", "job_namespace")
+_JOB = ("job_name", "job_namespace", "queue")
 
 
 class JobMetrics:
     """How long jobs take, and what gangs lack."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        self._registry = registry
+        self.gauges: list[JobGauge] = []
         self._job_latency = FastHistogram(
             "volcano_e2e_job_scheduling_latency_milliseconds",
             "From the creation of a PodGroup to the placement of each task",
@@ -33,7 +33,7 @@ class JobMetrics:
             "e2e_job_scheduling_start_time", "Creation of the PodGroup, unix seconds", *_JOB
         )
         self._job_last = self._of_jobs("e2e_job_scheduling_last_time", "Last placement of a task, unix seconds", *_JOB)
-        self._job_share = self._of_jobs("job_share", "Dominant share of a job", "job_ns", "job_id")
+        self._job_share = self._of_jobs("job_share", "Dominant share of a job", "job_id", "job_ns")
         self._unscheduled = self._of_jobs("unschedule_task_count", "Tasks that a gang's minimum still lacks", "job_id")
         self._unscheduled_jobs = Gauge("volcano_unschedule_job_count", "Gangs below their minimum", registry=registry)
         self._retries = Family(
@@ -48,17 +48,19 @@ class JobMetrics:
         self._lacking: dict[str, dict[str, int]] = {}  # name -> namespace -> tasks that lack
 
     def _of_jobs(self, name: str, help_: str, *labels: str) -> JobGauge:
-        return JobGauge(self._registry, f"volcano_{name}", help_, *labels)
+        gauge = JobGauge(f"volcano_{name}", help_, *labels)
+        self.gauges.append(gauge)
+        return gauge
 
     def seen(self, namespace: str, name: str, queue: str, created_s: float) -> None:
         """A PodGroup was added or changed; `created_s` is its creation in unix seconds."""
         self._label(namespace, name, queue)
-        self._job_start.set((name, queue, namespace), created_s)
+        self._job_start.set((name, namespace, queue), created_s)
 
     def placed(self, namespace: str, name: str, queue: str, created_s: float, now_s: float) -> None:
         """Tasks of this job were allocated or pipelined for good."""
         self._label(namespace, name, queue)
-        labels = (name, queue, namespace)
+        labels = (name, namespace, queue)
         self._job_duration.set(labels, milliseconds(now_s - created_s))
         self._job_last.set(labels, now_s)
 
@@ -68,7 +70,7 @@ class JobMetrics:
 
     def set_share(self, namespace: str, name: str, share: float) -> None:
         """The dominant share of a job."""
-        self._job_share.set((namespace, name), share)
+        self._job_share.set((name, namespace), share)
 
     def set_unscheduled(self, namespace: str, name: str, count: int) -> None:
         """How many tasks the gang lacks; 0 when it is ready."""
@@ -92,7 +94,7 @@ class JobMetrics:
         queue = self._queue_of_job.pop((namespace, name), None)
         if queue is not None:
             self._drop(namespace, name, queue)
-        self._job_share.drop(namespace, name)
+        self._job_share.drop(name, namespace)
         lacking = self._lacking.get(name, {})
         lacking.pop(namespace, None)
         if lacking:
@@ -112,4 +114,4 @@ class JobMetrics:
 
     def _drop(self, namespace: str, name: str, queue: str) -> None:
         for family in (self._job_duration, self._job_start, self._job_last):
-            family.drop(name, queue, namespace)
+            family.drop(name, namespace, queue)

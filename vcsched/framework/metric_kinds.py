@@ -1,19 +1,23 @@
-"""Kinds of metrics that the client library does not have: families with kept children, plain counters.
+"""Kinds of metrics that the client library does not have: families with kept children, plain counters, gauges of jobs.
 
 `prometheus_client` looks a labelled child up under a lock and appends `_total` to the name of every
-counter; two counters of the reference have no such ending (spec 02 §20).
+counter; two counters of the reference have no such ending (spec 02 §20). It also takes 13 µs a series to write
+the text, which is five seconds of a session's time where 90,000 jobs have four each.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Generic, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from prometheus_client.metrics_core import GaugeMetricFamily, Metric
-from prometheus_client.registry import Collector
 from prometheus_client.samples import Sample
+from prometheus_client.utils import floatToGoString
+
+_UNSAFE = re.compile(r'[\\"\n]')
+_ESCAPES = {"\\": r"\\", '"': r"\"", "\n": r"\n"}
 
 
 class FastHistogram(Histogram):
@@ -71,16 +75,18 @@ class Family(Generic[Kind]):
             self.drop(*labels)
 
 
-class JobGauge(Collector):
-    """A gauge with a series a job, kept as plain numbers until somebody scrapes.
+class JobGauge:
+    """A gauge with a series a job, kept as plain numbers until somebody scrapes; it writes its text itself.
 
-    A child of the library's own gauge costs 20 µs to make; a session may place thousands of new jobs.
+    A child of the library's own gauge costs 20 µs to make; a session may place thousands of new jobs. `labels`
+    are in alphabetical order, in which the library would write them.
     """
 
-    def __init__(self, registry: CollectorRegistry, name: str, help_: str, *labels: str) -> None:
-        self._name, self._help, self._labels = name, help_, labels
+    def __init__(self, name: str, help_: str, *labels: str) -> None:
+        self._head = f"# HELP {name} {help_}\n# TYPE {name} gauge\n"
+        named = ",".join(f'{label}="%s"' for label in labels)
+        self._line = f"{name}{{{named}}} %s\n"
         self._values: dict[tuple[str, ...], float] = {}
-        registry.register(self)
 
     def set(self, labels: tuple[str, ...], value: float) -> None:
         """Set the series with these label values; it exists from now on."""
@@ -90,12 +96,14 @@ class JobGauge(Collector):
         """Take the series away, if it is there."""
         self._values.pop(labels, None)
 
-    def collect(self) -> Iterable[Metric]:
+    def text(self) -> str:
         """What a scrape sees; called in the thread that serves it."""
-        family = GaugeMetricFamily(self._name, self._help, labels=self._labels)
+        line = self._line
+        parts = [self._head]
         for labels, value in list(self._values.items()):
-            family.add_metric(labels, value)
-        yield family
+            shown = map(_escaped, labels) if _UNSAFE.search("".join(labels)) else labels
+            parts.append(line % (*shown, floatToGoString(value)))  # type: ignore[no-untyped-call]
+        return "".join(parts)
 
 
 class PlainCounter(Counter):
@@ -110,13 +118,18 @@ def buckets(low: float, high: float, count: int) -> Sequence[float]:
     return [low * (high / low) ** (i / (count - 1)) for i in range(count)]
 
 
-def exposition(registry: CollectorRegistry, plain: Iterable[str]) -> bytes:
+def exposition(registry: CollectorRegistry, plain: Iterable[str], of_jobs: Iterable[JobGauge]) -> bytes:
     """The text format; the headers of the `plain` counters are given the name their series have."""
     text = generate_latest(registry)
     for name in plain:
         for header in ("HELP", "TYPE"):
             text = text.replace(f"# {header} {name}_total ".encode(), f"# {header} {name} ".encode())
-    return text
+    return text + b"".join(gauge.text().encode() for gauge in of_jobs)
+
+
+def _escaped(label: str) -> str:
+    """A label's value as the text format has it; the name of a queue may be anybody's text."""
+    return _UNSAFE.sub(lambda found: _ESCAPES[found[0]], label)
 
 
 def milliseconds(seconds: float) -> float:

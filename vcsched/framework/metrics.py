@@ -50,7 +50,7 @@ class Metrics:
 
     def exposition(self) -> bytes:
         """What `/metrics` answers, in the Prometheus text format."""
-        return exposition(self.registry, _PLAIN)
+        return exposition(self.registry, _PLAIN, self.jobs.gauges)
 
     # -- declarations
 

@@ -32,6 +32,28 @@ def test_an_io_process_that_ends_while_the_parts_are_made_leaves_the_daemon_not_
     assert made.lacking() == ["the I/O process has ended, with exit code 1"]
 
 
+@pytest.mark.parametrize(
+    ("leader_elect", "lacking"),
+    [
+        pytest.param("true", [], id="a standby is ready to take over"),
+        pytest.param("false", ["the first lists are not begun"], id="who decides alone is not"),
+    ],
+)
+def test_before_its_start_is_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, leader_elect: str, lacking: list[str]
+) -> None:
+    class Silent:
+        def __init__(self, settings: object, on_lost: object, *, module: str) -> None:
+            self.link = Link()
+
+    configuration = tmp_path / "scheduler.conf"
+    configuration.write_text('actions: "allocate"\n')
+    monkeypatch.setattr(scheduling, "IOProcess", Silent)
+    options, _ = parse_options([f"--scheduler-conf={configuration}", f"--leader-elect={leader_elect}"])
+
+    assert scheduling.SchedulingThread(options).lacking() == lacking
+
+
 class _NoTimer:
     """In place of the timer that ends a process which does not end by itself."""
 

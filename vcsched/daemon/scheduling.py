@@ -98,12 +98,13 @@ class SchedulingThread:
     def lacking(self) -> Sequence[str]:
         """What is missing for readiness. A standby lacks nothing: it is ready to take over.
 
-        Were it not, a rolling update would wait for the new pod, which waits for the old one's lease.
+        Were it not, a rolling update would wait for the new pod, which waits for the old one's lease. Without
+        leader election nobody stands by.
         """
         if self.lost:
             return [self.lost]
         if not self._led:
-            return []
+            return [] if self._options.leader_elect else ["the first lists are not begun"]
         loop = self._loop
         if loop is None or not loop.last_end:
             lagging = [f"first list of {name}: {why}" for name, why in self.io.lagging().items()]

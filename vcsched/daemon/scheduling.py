@@ -119,7 +119,6 @@ class SchedulingThread:
     def run(self, gates: FeatureGates, questions: Questions, on_synced: Callable[[], None]) -> int:
         """The whole way; returns the exit code. `on_synced` is called before the first session."""
         threading.current_thread().name = "session"
-        step_back()
         try:
             return self._run(gates, questions, on_synced)
         except ApiError as error:
@@ -134,6 +133,12 @@ class SchedulingThread:
 
     def _run(self, gates: FeatureGates, questions: Questions, on_synced: Callable[[], None]) -> int:
         io, options = self.io, self._options
+        try:
+            self._in_force.start()  # before the step back, which its threads would share
+        except OSError as error:
+            log.critical("changes of the configuration could not be noticed: %s", error)
+            return FATAL
+        step_back()
         kinds = kinds_of(options, gates)
         for right in io.missing_rights(kinds):
             log.warning("our role lacks a right: %s", right)

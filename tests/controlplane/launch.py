@@ -42,7 +42,8 @@ class ControlPlane:
         self.ca = folder / "certificates" / "apiserver.crt"
         self._binaries = binaries
         self._running: dict[str, subprocess.Popen[bytes]] = {}
-        self._etcd_port, self._peer_port, self._port = free_ports(3)
+        self._reserved = reserve_ports(3)
+        self._etcd_port, self._peer_port, self._port = ports_of(self._reserved)
         self.url = f"https://127.0.0.1:{self._port}"
         self.admin = folder / "admin.kubeconfig"
         self._audit_log = folder / "audit.log"
@@ -72,6 +73,8 @@ class ControlPlane:
             process.kill()
             process.wait()
         self._running.clear()
+        for one in self._reserved:
+            one.close()
 
     def service_account_kubeconfig(self, namespace: str, name: str) -> Path:
         """A kubeconfig that logs in as this (existing) ServiceAccount, with a token good for a day."""
@@ -92,7 +95,7 @@ class ControlPlane:
             headers={"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"},
         )
         trust = ssl.create_default_context(cafile=str(self.ca))
-        with urllib.request.urlopen(call, timeout=10, context=trust) as reply:
+        with urllib.request.urlopen(call, timeout=60, context=trust) as reply:
             text = reply.read()
             return json.loads(text) if reply.headers.get_content_type() == "application/json" else text
 
@@ -189,13 +192,22 @@ class ControlPlane:
         return path
 
 
-def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on now, all different."""
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
+def reserve_ports(count: int) -> list[socket.socket]:
+    """Sockets bound to free ports of 127.0.0.1, all different; close them when the ports are no longer needed.
+
+    None of them listens, so a program may: servers set SO_REUSEADDR. And nobody else is given these ports by chance
+    while a slow machine starts the program.
+    """
+    sockets = [socket.socket() for _ in range(count)]
+    for one in sockets:
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        one.bind(("127.0.0.1", 0))
+    return sockets
+
+
+def ports_of(sockets: list[socket.socket]) -> list[int]:
+    """The ports of bound sockets."""
+    return [one.getsockname()[1] for one in sockets]
 
 
 def _main() -> None:

@@ -84,7 +84,7 @@ def test_a_stopped_loop_ends_its_pause(world: SessionWorld) -> None:
 
     loop.stop()
 
-    thread.join(20)
+    thread.join(60)
     assert not thread.is_alive()
 
 
@@ -99,8 +99,8 @@ def test_who_asks_gets_the_answer_or_why_there_is_none(world: SessionWorld, capl
     )
 
     async def both() -> tuple[Any, Any]:
-        first = asyncio.create_task(ask(world.cache.link, "jobs", {"most": 5}, 20))
-        second = asyncio.create_task(ask(world.cache.link, "broken", {}, 20))
+        first = asyncio.create_task(ask(world.cache.link, "jobs", {"most": 5}, 60))
+        second = asyncio.create_task(ask(world.cache.link, "broken", {}, 60))
         await asyncio.sleep(0)
         await asyncio.to_thread(loop.once)
         return await first, await second

@@ -44,7 +44,7 @@ class Child:
         self.process.send_signal(number)
 
     def status(self) -> int:
-        return self.process.wait(timeout=30)
+        return self.process.wait(timeout=60)
 
 
 @pytest.fixture

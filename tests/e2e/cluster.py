@@ -21,7 +21,7 @@ from vcsched.simulator.world import World
 
 Obj = dict[str, Any]
 
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 LEASE, SYSTEM = "volcano", "volcano-system"
 KEPT_QUEUES = ("root", "default")
 
@@ -92,8 +92,8 @@ class Cluster(World):
         return str(lease["spec"].get("holderIdentity") or "")
 
     def condition(self, pod: str, kind: str = "PodScheduled") -> Obj:
-        """A condition of a pod, {} if it has none of this type."""
-        status = self.kubelet.pods[self.default_namespace, pod]["status"]
+        """A condition of a pod, {} if it has none of this type or the watch has not shown the pod yet."""
+        status = self.kubelet.pods.get((self.default_namespace, pod), {}).get("status", {})
         return next((each for each in status.get("conditions", []) if each["type"] == kind), {})
 
     def events(self, about: str) -> list[Obj]:

@@ -55,7 +55,7 @@ def kubectl(control_plane: ControlPlane) -> Kubectl:
 def installed(control_plane: ControlPlane, kubectl: Kubectl) -> ControlPlane:
     """The control plane with everything in deploy/ applied, and the account and role of the reference."""
     kubectl("apply", "-k", str(DEPLOY))
-    kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
+    kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s")
     kubectl("apply", "-f", str(Path(__file__).with_name("reference-role.yaml")))
     return control_plane
 

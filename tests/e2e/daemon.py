@@ -19,12 +19,12 @@ from pathlib import Path
 
 import yaml
 
-from tests.controlplane.launch import free_ports
+from tests.controlplane.launch import ports_of, reserve_ports
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 CONFIGURATION = (DEPLOY / "volcano-scheduler.conf").read_text()
-READY_WITHIN_S = 60.0
+READY_WITHIN_S = 120.0
 
 
 class Daemon:
@@ -39,7 +39,8 @@ class Daemon:
         self.configure(configuration)
         name = "volcano-scheduler.conf"
         (self._mount / name).symlink_to(Path("..data") / name)
-        metrics, healthz = free_ports(2)
+        self._reserved = reserve_ports(2)
+        metrics, healthz = ports_of(self._reserved)
         self.healthz = f"http://127.0.0.1:{healthz}"
         self._metrics = f"http://127.0.0.1:{metrics}/metrics"
         self._log = self.folder / "log"
@@ -100,7 +101,7 @@ class Daemon:
 
     def metrics(self) -> str:
         """The page /metrics."""
-        with urllib.request.urlopen(self._metrics, timeout=5) as reply:
+        with urllib.request.urlopen(self._metrics, timeout=60) as reply:
             return str(reply.read().decode())
 
     def kill(self) -> None:
@@ -112,9 +113,15 @@ class Daemon:
         """Send a signal."""
         self._process.send_signal(number)
 
+    def catches(self, number: signal.Signals) -> bool:
+        """Whether the process has a handler for a signal by now."""
+        status = Path(f"/proc/{self.pid}/status").read_text()
+        caught = next(line for line in status.splitlines() if line.startswith("SigCgt:"))
+        return bool(int(caught.split()[1], 16) >> (number - 1) & 1)
+
     def wait(self) -> int:
         """Wait for the end of the process; its exit code."""
-        return self._process.wait(timeout=30)
+        return self._process.wait(timeout=120)
 
     def terminate(self) -> int:
         """SIGTERM; the exit code."""
@@ -125,6 +132,8 @@ class Daemon:
         """End the process if it still runs, and remove its files."""
         if self._process.poll() is None:
             self.kill()
+        for one in self._reserved:
+            one.close()
         shutil.rmtree(self.folder)
 
 

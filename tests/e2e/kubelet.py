@@ -52,7 +52,7 @@ class Kubelet:
         while True:
             try:
                 listed = await self._api.request("GET", path("Pod"))
-            except ApiError:  # a fault that the test has put in force
+            except (ApiError, aiohttp.ClientError):  # a fault that the test has put in force
                 await asyncio.sleep(0.1)
                 continue
             self.pods = {_key(pod): pod for pod in listed["items"]}

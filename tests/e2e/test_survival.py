@@ -15,8 +15,8 @@ pytestmark = pytest.mark.controlplane
 
 SHORT_LEASE = (
     "--leader-elect=true",
-    "--leader-elect-lease-duration=3s",
-    "--leader-elect-renew-deadline=2s",
+    "--leader-elect-lease-duration=6s",  # a busy machine may let a leader wait for seconds
+    "--leader-elect-renew-deadline=5s",
     "--leader-elect-retry-period=300ms",
 )
 
@@ -37,13 +37,12 @@ def test_a_scheduler_killed_in_mid_burst_leaves_nothing_half_done(
     for number in range(50):
         cluster.gang(f"g{number}", pods=20, cpu=1)
     submitted = {pod["metadata"]["name"]: pod["metadata"]["uid"] for pod in cluster.submit() if pod["kind"] == "Pod"}
-    first = daemon(ready="/healthz")
+    first = daemon("--kube-api-qps=50", "--kube-api-burst=200", ready="/healthz")  # all 600 binds would take 8 s
     cluster.wait(lambda: cluster.bound() >= 100)
 
     first.kill()
 
-    caught_in_the_act = cluster.bound()
-    assert caught_in_the_act < 600
+    assert cluster.bound() < 600
     daemon()
     cluster.wait(lambda: cluster.bound() == 600)
     cluster.wait(lambda: all(cluster.why(gang) or cluster.events(gang) for gang in waiting(cluster)))
@@ -73,7 +72,7 @@ def test_when_the_leader_dies_the_other_replica_goes_on(cluster: Cluster, daemon
 
     cluster.wait(lambda: cluster.bound("after") == 2)
     assert cluster.leader() not in ("", old)
-    assert standby.answers("/readyz")
+    cluster.wait(lambda: standby.answers("/readyz"))
 
 
 def test_a_leader_that_is_asked_to_stop_hands_the_lease_over(cluster: Cluster, daemon: StartDaemon) -> None:

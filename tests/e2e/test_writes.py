@@ -34,6 +34,7 @@ from vcsched.kube.link import (
     Reference,
     Wrote,
 )
+from vcsched.kube.settings import Patience
 from vcsched.kube.writer import Writer
 
 pytestmark = pytest.mark.controlplane
@@ -61,10 +62,10 @@ async def _write(kubeconfig: Path, messages: tuple[Outbound, ...]) -> list[Wrote
     client = Client(Login.load(str(kubeconfig)), gate=gate)
     await client.open()
     recorder = Recorder(client, "volcano")
-    writer = Writer(link, Applier(client, {}, recorder.record), recorder, gate)
+    writer = Writer(link, Applier(client, {}, recorder.record), recorder, gate, patience=Patience(events_s=60.0))
     try:
         link.send(messages)
-        assert await writer.drain(30)
+        assert await writer.drain(60)
     finally:
         await writer.stop()
         await client.close()

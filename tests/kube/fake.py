@@ -58,6 +58,7 @@ class FakeServer:
         self.in_flight = 0
         self.most_in_flight = 0
         self.delay_s = 0.0
+        self.held: asyncio.Event | None = None  # no request is answered before it is set
         self._runner: web.AppRunner | None = None
         self.url = ""
 
@@ -136,6 +137,8 @@ class FakeServer:
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:
+            if self.held is not None:
+                await self.held.wait()
             if self.delay_s:
                 await asyncio.sleep(self.delay_s)
             for fault in self.faults:

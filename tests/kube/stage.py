@@ -18,8 +18,8 @@ from vcsched.kube.parallelism import Parallelism
 from vcsched.kube.settings import Pace, Patience
 from vcsched.kube.writer import Writer
 
-QUICK = Patience(deadline_s=5.0, pause_s=0.01, pause_most_s=0.05)
-PACE = Pace(page=3, silence_s=5.0, absent_s=0.02, retry_s=0.01, retry_most_s=0.05)
+QUICK = Patience(deadline_s=60.0, pause_s=0.01, pause_most_s=0.05, events_s=60.0)
+PACE = Pace(page=3, silence_s=60.0, absent_s=0.02, retry_s=0.01, retry_most_s=0.05)
 
 
 class Stage:
@@ -29,7 +29,7 @@ class Stage:
         self,
         patience: Patience = QUICK,
         parallel: int = 32,
-        try_s: float = 5.0,
+        try_s: float = 60.0,
         known: dict[type[Object], Known[Any]] | None = None,
     ) -> None:
         self.server = FakeServer()
@@ -70,7 +70,7 @@ class Stage:
     async def write(self, *messages: Outbound) -> dict[int, Wrote]:
         """Send and wait for everything; results by number."""
         self.link.send(messages)
-        assert await self.writer.drain(20)
+        assert await self.writer.drain(60)
         return self.results()
 
     def results(self) -> dict[int, Wrote]:

@@ -154,8 +154,12 @@ async def test_no_more_writes_are_under_way_than_allowed() -> None:
     async with Stage(parallel=8) as s:
         names = [f"p{i}" for i in range(200)]
         s.pods(*names)
+        s.server.held = asyncio.Event()
+        s.link.send([bind(i, name) for i, name in enumerate(names)])
+        await until(lambda: s.server.in_flight == 8)
         s.server.delay_s = 0.002
-        results = await s.write(*(bind(i, name) for i, name in enumerate(names)))
+        s.server.held.set()
+        results = await s.write()
         assert all(wrote.ok for wrote in results.values())
         assert len(results) == 200
         assert s.server.most_in_flight == 8
@@ -254,11 +258,11 @@ async def test_a_drain_that_takes_too_long_gives_up_what_waits() -> None:
 
 
 async def test_events_do_not_hold_up_the_end() -> None:
-    async with Stage(patience=QUICK) as s:
+    async with Stage(patience=Patience(events_s=0.05)) as s:
         s.pods("a")
         held = asyncio.Event()
         s.server.fail("POST", "/events", 500, wait=held)
         s.link.send([bind(1, "a")])
-        assert await s.writer.drain(20, events_s=0.05)
+        assert await s.writer.drain(60)
         assert s.results()[1].ok
         held.set()

@@ -52,7 +52,7 @@ async def test_events_of_cluster_scoped_objects_live_in_default() -> None:
 async def test_an_event_that_was_not_answered_is_told_later(status: int) -> None:
     async with Stage() as s:
         s.server.fail("POST", "/events", status, times=3)
-        await s.write(event("no room"))
+        s.link.send([event("no room")])
         await until(s.events)
         assert len(s.server.sent("POST")) == 4
 

@@ -22,7 +22,7 @@ from vcsched.simulator.cluster import ApiServer
 from vcsched.simulator.world import World
 
 KINDS = (Node, Pod, PodGroup, Queue)
-PACE = Pace(page=7, silence_s=2.0, retry_s=0.02, retry_most_s=0.1)
+PACE = Pace(page=7, silence_s=60.0, retry_s=0.02, retry_most_s=0.1)
 
 
 class Session:
@@ -34,7 +34,7 @@ class Session:
         self.synced: set[type] = set()
         self.wrote: dict[int, Wrote] = {}
 
-    def until(self, holds: Callable[[], bool], timeout_s: float = 20.0) -> None:
+    def until(self, holds: Callable[[], bool], timeout_s: float = 60.0) -> None:
         deadline = time.monotonic() + timeout_s
         while not holds():
             assert time.monotonic() < deadline, "this never came true"
@@ -65,7 +65,7 @@ class Session:
 
 Side = IO | IOProcess
 Make = Callable[..., AbstractContextManager[tuple[Side, Session]]]
-PATIENCE = Patience(deadline_s=10.0, pause_s=0.02, pause_most_s=0.1)
+PATIENCE = Patience(deadline_s=60.0, pause_s=0.02, pause_most_s=0.1, events_s=60.0)
 
 
 @contextlib.contextmanager
@@ -146,7 +146,7 @@ def test_pods_are_bound_and_told_although_everything_fails_now_and_then(make: Ma
 @both
 def test_two_replicas_take_turns_and_the_first_leaves_nothing_behind_its_fence(make: Make) -> None:
     lost = threading.Event()
-    lease = {"namespace": "volcano-system", "duration_s": 0.6, "renew_deadline_s": 0.4, "retry_s": 0.05}
+    lease = {"namespace": "volcano-system", "duration_s": 4.0, "renew_deadline_s": 3.0, "retry_s": 0.05}
     with (
         ApiServer(world(5).objects()) as server,
         make(server, lease=LeaseSettings(identity="a", **lease), on_lost=lost.set) as (first, one),
@@ -162,7 +162,7 @@ def test_two_replicas_take_turns_and_the_first_leaves_nothing_behind_its_fence(m
         assert not second.elect(stopped)
 
         server.fault(verb="update", resource="leases*", code=500, count=None)
-        assert lost.wait(10)
+        assert lost.wait(60)
         (pod, *_) = one.pods().values()
         one.link.send([one.bind(1, pod, "n0")])
         one.until(lambda: 1 in one.wrote)
@@ -186,7 +186,7 @@ def test_stopping_writes_what_was_sent_and_releases_the_lease(make: Make) -> Non
             session.until(lambda: len(session.pods()) == 40)
             node = server.objects("Node")[0]["metadata"]["name"]
             session.link.send([session.bind(no, pod, node) for no, pod in enumerate(session.pods().values())])
-            assert io.stop(10.0)
+            assert io.stop(60.0)
             session.until(lambda: len(session.wrote) == 40)
         assert all(pod["spec"].get("nodeName") == node for pod in server.objects("Pod"))
         (found,) = server.objects("Lease", "coordination.k8s.io/v1")

@@ -20,12 +20,12 @@ PATH = "/apis/coordination.k8s.io/v1/namespaces/volcano-system/leases/volcano"
 
 
 @contextlib.asynccontextmanager
-async def candidate(server: FakeServer, name: str, duration_s: float = 0.3) -> AsyncIterator[Election]:
+async def candidate(
+    server: FakeServer, name: str, duration_s: float = 600.0, retry_s: float = 0.03
+) -> AsyncIterator[Election]:
     client = Client(Login(server=server.url), qps=0)
     await client.open()
-    settings = LeaseSettings(
-        identity=name, duration_s=duration_s, renew_deadline_s=duration_s * 2 / 3, retry_s=duration_s / 10
-    )
+    settings = LeaseSettings(identity=name, duration_s=duration_s, renew_deadline_s=duration_s * 2 / 3, retry_s=retry_s)
     election = Election(client, settings)
     try:
         yield election
@@ -65,7 +65,7 @@ async def test_a_second_candidate_waits_while_the_first_renews() -> None:
 
 
 async def test_a_silent_leader_is_replaced_after_the_lease_duration() -> None:
-    async with FakeServer() as server, candidate(server, "a") as a, candidate(server, "b") as b:
+    async with FakeServer() as server, candidate(server, "a", 0.3) as a, candidate(server, "b", 0.3) as b:
         await a.acquire()
         await b.acquire()
         assert holder(server) == "b"
@@ -77,7 +77,7 @@ async def test_a_silent_leader_is_replaced_after_the_lease_duration() -> None:
 
 
 async def test_a_leader_that_cannot_renew_in_time_is_fenced() -> None:
-    async with FakeServer() as server, candidate(server, "a") as a:
+    async with FakeServer() as server, candidate(server, "a", 0.3) as a:
         await a.acquire()
         server.fail("PUT", "/leases/", 500, times=1000)
         await a.hold()
@@ -85,7 +85,7 @@ async def test_a_leader_that_cannot_renew_in_time_is_fenced() -> None:
 
 
 async def test_a_leader_whose_renewal_hangs_is_fenced() -> None:
-    async with FakeServer() as server, candidate(server, "a") as a:
+    async with FakeServer() as server, candidate(server, "a", 0.3) as a:
         await a.acquire()
         server.fail("PUT", "/leases/", 500, times=1000, wait=asyncio.Event())
         await a.hold()
@@ -107,11 +107,7 @@ async def test_a_renewal_that_fails_now_and_then_does_not_matter() -> None:
 
 
 async def test_a_released_lease_is_taken_at_once() -> None:
-    async with (
-        FakeServer() as server,
-        candidate(server, "a", 600.0) as a,
-        candidate(server, "b", 600.0) as b,
-    ):
+    async with FakeServer() as server, candidate(server, "a") as a, candidate(server, "b") as b:
         await a.acquire()
         await a.release()
         assert holder(server) == ""

@@ -148,10 +148,10 @@ async def test_410_as_an_event_of_the_stream_means_a_new_list() -> None:
 
 
 async def test_a_bookmark_moves_the_place_to_resume_from() -> None:
-    async with FakeServer() as server, following(server):
+    async with FakeServer() as server, following(server) as f:
         await until(lambda: server.watches)
         server.bookmark("/api/v1/pods", 900)
-        await asyncio.sleep(0.02)
+        await until(lambda: f.reflector._version == "900")
         server.cut_watches()
         await until(lambda: server.sent("GET")[-1].query.get("resourceVersion") == "900")
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from tests.kube.fake import FakeServer, Seen, answer
 from tests.kube.stage import Stage
-from vcsched.kube import probe
+from vcsched.kube import parallelism, probe
 from vcsched.kube.errors import ApiError, FencedError
 from vcsched.kube.objects import Node, PodGroup
 from vcsched.kube.parallelism import Parallelism
@@ -105,7 +106,8 @@ async def test_a_request_that_still_connects_when_the_fence_goes_up_does_not_lea
         assert not s.server.requests
 
 
-def test_the_window_grows_while_answers_are_quick_and_halves_on_overload() -> None:
+def test_the_window_grows_while_answers_are_quick_and_halves_on_overload(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallelism, "time", SimpleNamespace(monotonic=lambda: 60.0))
     window = Parallelism(start=8, least=4, most=10)
     for _ in range(8 + 9 + 10 + 11):
         window.answered(0.01, busy=True)

@@ -196,7 +196,7 @@ async def test_statuses_that_wait_are_merged_and_the_newest_wins() -> None:
         s.link.send([pg_status(2, phase="Inqueue", running=1), pg_status(3, phase="Running")])
         await asyncio.sleep(0.01)
         held.set()
-        assert await s.writer.drain(5)
+        assert await s.writer.drain(60)
         results = s.results()
         assert sorted(results) == [1, 2, 3]
         assert all(wrote.ok for wrote in results.values())
@@ -211,7 +211,7 @@ async def test_one_write_of_an_object_is_under_way_at_a_time() -> None:
         for i in range(5):
             s.link.send([pg_status(i, phase=f"P{i}")])
             await asyncio.sleep(0.002)
-        assert await s.writer.drain(5)
+        assert await s.writer.drain(60)
         assert s.server.most_in_flight == 1
         assert s.server.objects[pg_path("g")]["status"]["phase"] == "P4"
 
@@ -221,7 +221,7 @@ async def test_a_bind_overtakes_the_unschedulable_condition_of_its_pod() -> None
         s.pods("a", "b")
         s.link.send([PodStatus(1, "ns", "a", "uid-a", (UNSCHEDULABLE,))])
         s.link.send([Bind(2, "ns", "a", "uid-a", "n1")])
-        assert await s.writer.drain(5)
+        assert await s.writer.drain(60)
         results = s.results()
         assert (results[1].ok, results[2].ok) == (False, True)
         assert "overtaken" in results[1].reason
@@ -239,7 +239,7 @@ async def test_a_condition_that_has_to_be_repeated_yields_to_a_bind() -> None:
         await asyncio.sleep(0.01)
         assert not s.server.sent("POST", "binding"), "the bind must wait for the write under way"
         held.set()
-        assert await s.writer.drain(5)
+        assert await s.writer.drain(60)
         results = s.results()
         assert (results[1].ok, results[2].ok) == (False, True)
         assert len(s.server.sent("PATCH", "/pods/a")) == 1

@@ -20,7 +20,7 @@ class Http:
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._pool = urllib3.PoolManager(retries=False, timeout=10)
+        self._pool = urllib3.PoolManager(retries=False, timeout=60)
 
     def __call__(
         self, method: str, path: str, body: Any = None, kind: str = "application/json", **headers: str
@@ -58,7 +58,7 @@ class Http:
 
 def eventually(probe: Callable[[], Any], wanted: Any = True) -> Any:
     """Wait until the probe gives what is wanted; fail with what it gave last."""
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while (got := probe()) != wanted:
         assert time.monotonic() < end, f"still {got!r}, not {wanted!r}"
         time.sleep(0.02)

@@ -18,7 +18,7 @@ class Kubectl:
         self._base = ["kubectl", "--kubeconfig", str(kubeconfig), "--cache-dir", str(kubeconfig.parent / "cache")]
 
     def __call__(self, *words: str, stdin: str = "", fails: bool = False) -> str:
-        done = subprocess.run([*self._base, *words], input=stdin, capture_output=True, text=True, timeout=30)
+        done = subprocess.run([*self._base, *words], input=stdin, capture_output=True, text=True, timeout=120)
         assert (done.returncode != 0) is fails, done.stdout + done.stderr
         return done.stderr if fails else done.stdout
 

@@ -48,7 +48,7 @@ def test_it_serves_what_was_loaded_and_ends_cleanly(tmp_path: Path, number: sign
         uids = {pod["metadata"]["uid"] for pod in http.get("/api/v1/pods")["items"]}
         assert uids == {pod["metadata"]["uid"] for pod in world.of("Pod")}
         process.send_signal(number)
-        rest, errors = process.communicate(timeout=10)
+        rest, errors = process.communicate(timeout=60)
         assert (process.returncode, rest, errors) == (0, "", "")
 
 

@@ -124,11 +124,11 @@ async def _profile(query: Mapping[str, str]) -> Reply:
 
 
 def _sample(seconds: float) -> Counter[str]:
-    """How often each stack was seen, outermost call first."""
+    """How often each stack was seen, outermost call first; once at least, however busy the machine is."""
     counts: Counter[str] = Counter()
     own = threading.get_ident()
     end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    while not counts or time.monotonic() < end:
         for ident, frame in sys._current_frames().items():
             if ident == own:
                 continue

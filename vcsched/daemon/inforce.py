@@ -50,12 +50,15 @@ class InForce:
             except FileNotFoundError as error:
                 log.warning("--plugins-dir: %s", error)
 
-    def load(self) -> None:
-        """The first load, and begin to watch. ConfigurationError or OSError where a good file is demanded."""
-        self._loader.load()
-        self._metrics.set_configuration_valid(self._loader.valid)
+    def start(self) -> None:
+        """Begin to watch. The threads get the priority of the caller's."""
         for watch in self._watches:
             watch.start()
+
+    def load(self) -> None:
+        """The first load. ConfigurationError or OSError where a good file is demanded."""
+        self._loader.load()
+        self._metrics.set_configuration_valid(self._loader.valid)
 
     def note_conf(self) -> None:
         """The configuration file may have changed. Any thread."""

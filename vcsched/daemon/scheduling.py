@@ -98,12 +98,13 @@ class SchedulingThread:
     def lacking(self) -> Sequence[str]:
         """What is missing for readiness. A standby lacks nothing: it is ready to take over.
 
-        Were it not, a rolling update would wait for the new pod, which waits for the old one's lease.
+        Were it not, a rolling update would wait for the new pod, which waits for the old one's lease. Without
+        leader election nobody stands by.
         """
         if self.lost:
             return [self.lost]
         if not self._led:
-            return []
+            return [] if self._options.leader_elect else ["the first lists are not begun"]
         loop = self._loop
         if loop is None or not loop.last_end:
             lagging = [f"first list of {name}: {why}" for name, why in self.io.lagging().items()]
@@ -118,7 +119,6 @@ class SchedulingThread:
     def run(self, gates: FeatureGates, questions: Questions, on_synced: Callable[[], None]) -> int:
         """The whole way; returns the exit code. `on_synced` is called before the first session."""
         threading.current_thread().name = "session"
-        step_back()
         try:
             return self._run(gates, questions, on_synced)
         except ApiError as error:
@@ -133,6 +133,12 @@ class SchedulingThread:
 
     def _run(self, gates: FeatureGates, questions: Questions, on_synced: Callable[[], None]) -> int:
         io, options = self.io, self._options
+        try:
+            self._in_force.start()  # before the step back, which its threads would share
+        except OSError as error:
+            log.critical("changes of the configuration could not be noticed: %s", error)
+            return FATAL
+        step_back()
         kinds = kinds_of(options, gates)
         for right in io.missing_rights(kinds):
             log.warning("our role lacks a right: %s", right)

@@ -36,11 +36,16 @@ class Pace:
 
 @dataclass(frozen=True)
 class Patience:
-    """How long the writer tries, in seconds: a whole write, and the pauses between tries."""
+    """How long the writer tries, in seconds: a whole write, and the pauses between tries.
+
+    `events_s`: at the end Events are sent for so long at most and then forgotten, as the next leader waits for our
+    lease.
+    """
 
     deadline_s: float = 60.0
     pause_s: float = 0.1
     pause_most_s: float = 5.0
+    events_s: float = 2.0
 
 
 def new_identity() -> str:

@@ -97,16 +97,13 @@ class Writer:
         self._recorder.clear()
         self._mark_quiet()
 
-    async def drain(self, timeout_s: float, events_s: float = 2.0) -> bool:
-        """Finish what there is; False if writes had to be given up after that time.
-
-        Events are sent for `events_s` at most and then forgotten: the next leader waits for our lease.
-        """
+    async def drain(self, timeout_s: float) -> bool:
+        """Finish what there is; False if writes had to be given up after that time."""
         self.take()
         end = time.monotonic() + timeout_s
         done = await _is_set_within(self._written, timeout_s)
         if done:
-            await _is_set_within(self._quiet, min(events_s, end - time.monotonic()))
+            await _is_set_within(self._quiet, min(self._patience.events_s, end - time.monotonic()))
         self.give_up("not written before the end of the daemon")
         return done
 

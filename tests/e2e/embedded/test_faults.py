@@ -95,9 +95,9 @@ def test_gangs_start_whole_through(stage: Stage, faults: list[Fault]) -> None:
     cluster.submit()
 
     try:
-        cluster.wait(lambda: all(fault.hits == fault.count for fault in in_force), timeout_s=20)
-        cluster.wait(lambda: cluster.bound_of_gangs() == {"one": 3, "two": 5}, timeout_s=20)
-        cluster.wait(lambda: cluster.phase("one") == cluster.phase("two") == "Running", timeout_s=20)
+        cluster.wait(lambda: all(fault.hits == fault.count for fault in in_force))
+        cluster.wait(lambda: cluster.bound_of_gangs() == {"one": 3, "two": 5})
+        cluster.wait(lambda: cluster.phase("one") == cluster.phase("two") == "Running")
         assert cluster.bound("too-big") == 0
         assert cluster.overfilled() == []
     finally:

@@ -33,7 +33,7 @@ def test_victims_that_take_their_thirty_seconds_are_not_joined_by_others(cluster
     said = "room for 1 of 1 is promised; pods that still leave there: 1"
     owner.wait(lambda: said in cluster.why("high"))
 
-    owner.wait(lambda: runs(cluster, "high") == 1)
+    owner.wait(lambda: runs(cluster, "high") == 1 and owner.lost)
 
     assert len(evicted(cluster)) == len(owner.lost) == 1
     assert runs(cluster, "low") == 3
@@ -65,18 +65,17 @@ def test_a_pod_that_a_webhook_keeps_is_not_asked_for_without_end_and_is_as_ready
     refused = server.fault(verb="delete", resource="pods", name="kept-*", code=403, count=None)
     cluster.gang("high", pods=2, cpu=1, priority_class="high", grace_s=1)
     cluster.submit()
-    cluster.wait(lambda: refused.hits == 2)
 
     cluster.wait(lambda: "is left alone for 2 s" in scheduler.log)
+    assert refused.hits >= 2
     assert "pod embedded/kept-0 could not be evicted" in scheduler.log
     cluster.wait(lambda: any(each["reason"] == "EvictionRefused" for each in cluster.events("high")))
-    cluster.wait(lambda: cluster.condition("kept-0", "DisruptionTarget")["status"] == "False")  # taken back after it
-
-    assert cluster.condition("kept-0", "Ready")["status"] == "True"
+    shown = {"DisruptionTarget": "False", "Ready": "True"}  # taken back after each refusal
+    cluster.wait(lambda: shown == {kind: cluster.condition("kept-0", kind).get("status") for kind in shown})
     assert evicted(cluster) == []
-    cluster.wait(lambda: refused.hits == 3)
+    cluster.wait(lambda: refused.hits >= 3)
     server.call(lambda simulation: simulation.faults.clear())
     cluster.wait(lambda: runs(cluster, "high") == 2)
     counted = 'vcsched_evictions_total{action="preempt",for_queue="default",outcome="%s",queue="default"} %s'
-    assert counted % ("refused", "3.0") in scheduler.metrics()
-    assert counted % ("deleted", "1.0") in scheduler.metrics()
+    cluster.wait(lambda: counted % ("refused", f"{refused.hits}.0") in scheduler.metrics())
+    cluster.wait(lambda: counted % ("deleted", "1.0") in scheduler.metrics())

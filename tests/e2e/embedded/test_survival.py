@@ -22,9 +22,14 @@ __all__ = [
 ]
 
 
-def burst(cluster: Cluster, server: ApiServer, answer_s: float) -> dict[str, str]:
-    """50 gangs of 20 pods, room for 30 of them, and binds that take a while; the pods' uids by name."""
-    server.fault(verb="create", resource="pods/binding", action="latency", seconds=answer_s, count=None)
+def burst(cluster: Cluster, server: ApiServer, answered: int | None = None) -> dict[str, str]:
+    """50 gangs of 20 pods, room for 30 of them, and binds that take a while; the pods' uids by name.
+
+    Binds after the first `answered` wait for a minute, so that nobody comes too late to see the burst.
+    """
+    slow = {"verb": "create", "resource": "pods/binding", "action": "latency"}
+    server.fault(**slow, seconds=0.05, count=answered)
+    server.fault(**slow, seconds=60, count=None)
     cluster.nodes(30, cpu=20)
     for number in range(50):
         cluster.gang(f"g{number}", pods=20, cpu=1)
@@ -34,13 +39,14 @@ def burst(cluster: Cluster, server: ApiServer, answer_s: float) -> dict[str, str
 def test_a_scheduler_killed_in_mid_burst_leaves_nothing_half_done(
     server: ApiServer, cluster: Cluster, daemon: StartDaemon
 ) -> None:
-    submitted = burst(cluster, server, answer_s=0.1)
+    submitted = burst(cluster, server, answered=70)
     first = daemon(ready="/healthz")
     cluster.wait(lambda: cluster.bound() >= 50)
 
     first.kill()
 
     assert cluster.bound() < 600
+    server.call(lambda simulation: simulation.faults.clear())
     daemon()
     cluster.wait(lambda: cluster.bound() == 600)
     cluster.wait(lambda: all(cluster.why(gang) or cluster.events(gang) for gang in waiting(cluster)))
@@ -67,7 +73,7 @@ def test_gangs_that_a_crash_left_in_pieces_are_completed_before_others_start(
 def test_a_scheduler_asked_to_end_in_mid_burst_writes_what_it_decided(
     server: ApiServer, cluster: Cluster, daemon: StartDaemon
 ) -> None:
-    burst(cluster, server, answer_s=0.05)
+    burst(cluster, server)
     scheduler = daemon(ready="/healthz")
     cluster.wait(lambda: cluster.bound() >= 50)
 

@@ -25,7 +25,7 @@ from vcsched.kube.objects import Pod, PodGroup
 from vcsched.kube.reflector import Reflector
 from vcsched.simulator.cluster import ApiServerProcess
 
-PATIENCE_S = 45.0
+PATIENCE_S = 120.0
 NEXT = (
     "vcsched simulate --nodes 100 --kubeconfig-out sim.kubeconfig   # a cluster to play with, for kubectl too",
     "vcsched run --kubeconfig sim.kubeconfig --enable-healthz       # the scheduler on it",

@@ -6,6 +6,7 @@ nothing (spec 02 §16, design-notes §1 items 15-17).
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vcsched.kube.keys import JOB_ALLOCATED_HYPERNODE
@@ -114,7 +115,7 @@ class StatusWriter:
         if said_before or hypernode != job.obj.metadata.annotations.get(JOB_ALLOCATED_HYPERNODE, ""):
             annotations = {JOB_ALLOCATED_HYPERNODE: hypernode}
         version = job.obj.metadata.resource_version
-        job.status_write = number = cache.number(lambda wrote: self._job_written(job, number, version, wrote))
+        job.status_write = number = cache.number(partial(self._job_written, job, version))
         job.status_sent, job.conditions_sent = status, said
         cache.send(
             PodGroupStatus(
@@ -129,10 +130,10 @@ class StatusWriter:
             )  # fmt: skip
         )
 
-    def _job_written(self, job: Job, number: int, version: str, wrote: Wrote) -> None:
+    def _job_written(self, job: Job, version: str, wrote: Wrote) -> None:
         """The last status is written, or cannot be: what the API has is what counts again, so the job is looked
         at once more, unless its PodGroup is yet to be shown with what was written."""
-        if job.status_write != number:
+        if job.status_write != wrote.no:
             return
         job.forget_sent()
         if job.obj is None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 import time
 
-YOUNG = 200_000
+YOUNG = 400_000
 """Allocations after which the youngest generation is collected even inside a session, to bound the memory."""
 
 FULL_EVERY_S = 600.0

@@ -204,7 +204,8 @@ class Job:
 
     def forget_reasons(self) -> None:
         """The job is tried anew: why it waited before is no matter."""
-        self.fit_errors = {}
+        if self.fit_errors:
+            self.fit_errors = {}
         self.refusal = None
         for task in self.pending.values():
             task.attempt = None

@@ -1,7 +1,6 @@
 """Single requests through libcurl, driven by the event loop.
 
-A request costs the daemon half of what it costs through aiohttp, and the work is done without the GIL, so that
-binds go on while a session computes. Watches stay with aiohttp: they are few and long.
+A request costs the daemon a third of what it costs through aiohttp. Watches stay with that: they are few and long.
 
 While requests are under way libcurl is given a step every two milliseconds, in which it takes up whatever has
 arrived; new requests leave in the same pass of the loop. Telling us about each socket and timer instead, as it

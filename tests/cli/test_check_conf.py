@@ -139,3 +139,13 @@ def test_the_check_can_be_made_without_the_command(plugins: Path) -> None:
     registry.load_custom()
     assert check(conf("name: gang"), registry).is_good
     assert check("", registry).configuration is None
+
+
+def test_what_the_reference_has_and_we_do_not_is_no_slip_of_the_pen() -> None:
+    done = click.testing.CliRunner().invoke(
+        check_conf, ["-"], input='actions: "gangpreempt"\ntiers:\n- plugins: [{name: usage}]\n'
+    )
+
+    assert done.exit_code == 1
+    assert 'unknown action "gangpreempt" (the reference has it, vcsched not yet); the daemon would' in done.output
+    assert 'unknown plugin "usage" (the reference has it, vcsched not yet)' in done.output

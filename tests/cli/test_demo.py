@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,19 @@ from vcsched.kube.link import Deleted, Upsert
 from vcsched.kube.objects import Pod
 
 VCSCHED = str(Path(sys.executable).with_name("vcsched"))
+
+
+def test_the_demo_takes_everything_with_it_when_it_is_told_to_end(tmp_path: Path) -> None:
+    environment = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONUNBUFFERED": "1"}
+    command = [VCSCHED, "demo", "--nodes", "50"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment) as process:
+        assert process.stdout is not None
+        assert any(b"pods bound" in line for line in process.stdout)
+        process.terminate()
+        process.communicate(timeout=60)
+
+    assert process.returncode == 1
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_demo_places_what_fits_and_nothing_else(tmp_path: Path) -> None:

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.generated import PARTS, ROOT, renewed
+from tests.docs.generated import PARTS, ROOT, renewed, specified
 from vcsched.cli.main import main
 from vcsched.daemon.flags import FLAGS
 from vcsched.framework.compat import SWITCHES
 from vcsched.framework.conf import parse
 from vcsched.framework.conf_loader import BUILT_IN
+from vcsched.framework.findings import NOT_YET
 from vcsched.framework.metrics import Metrics
 from vcsched.framework.points import Point, Points
 from vcsched.framework.registry import Registry
@@ -52,6 +53,13 @@ def test_links_lead_somewhere(path: Path) -> None:
     targets = [t.partition("#")[0] for t in re.findall(r"\]\(([^)]+)\)", path.read_text()) if "://" not in t]
 
     assert [target for target in targets if target and not (path.parent / target).exists()] == []
+
+
+def test_the_findings_know_what_is_not_built_yet() -> None:
+    there = Registry()
+    wanted = specified("Built-in actions") | specified("Built-in names")
+
+    assert wanted - there.action_names() - there.plugin_names() == NOT_YET
 
 
 def test_every_compatibility_switch_is_explained() -> None:

@@ -44,8 +44,15 @@ def test_master_overrides_the_server(tmp_path: Path) -> None:
 
 
 def test_a_missing_kubeconfig_is_one_clear_error(tmp_path: Path) -> None:
-    with pytest.raises(LoginError, match=r"cannot log in with .*nowhere"):
+    with pytest.raises(LoginError, match=r"cannot log in with .*nowhere: there is no such file"):
         Login.load(str(tmp_path / "nowhere"))
+
+
+@pytest.mark.parametrize("text", ["a: b: c", "- a\n- b", "a", ""])
+def test_a_file_that_is_no_kubeconfig_is_one_clear_line(tmp_path: Path, text: str) -> None:
+    (tmp_path / "file").write_text(text)
+    with pytest.raises(LoginError, match=r"cannot log in with .*file: [^\n]+$"):
+        Login.load(str(tmp_path / "file"))
 
 
 def test_outside_a_cluster_without_a_kubeconfig_the_error_says_what_to_give() -> None:

@@ -28,7 +28,7 @@ _FORWARD = "kubectl port-forward -n volcano-system deploy/vcsched-scheduler 1125
     default="http://127.0.0.1:11251",
     envvar="VCSCHED_DAEMON",
     show_default=True,
-    help="The scheduler's --healthz-address.",
+    help="URL of the scheduler's --healthz-address; http:// may be left out.",
 )
 @click.option("-o", "--output", type=click.Choice(["table", "json", "yaml"]), default="table")
 def explain(kind: str, name: str, daemon: str, output: str) -> None:
@@ -38,13 +38,21 @@ def explain(kind: str, name: str, daemon: str, output: str) -> None:
     --enable-healthz; of several replicas the leader answers.
     """
     key = name if "/" in name else f"default/{name}"
-    answer = _ask(daemon.rstrip("/"), key)
+    if key.count("/") != 1 or not all(key.split("/")):
+        raise click.BadParameter(f"{name!r} is not NAMESPACE/NAME, for example research/llama", param_hint="NAME")
+    answer = _ask(_url(daemon), key)
     if output == "json":
         click.echo(json.dumps(answer, indent=2, ensure_ascii=False))
     elif output == "yaml":
         click.echo(yaml.safe_dump(answer, sort_keys=False, allow_unicode=True).rstrip())
     else:
         click.echo("\n".join(lines(answer)))
+
+
+def _url(daemon: str) -> str:
+    """The address with scheme and host: `:11251`, as the flag is written, is this machine."""
+    address = f"127.0.0.1{daemon}" if daemon.startswith(":") else daemon
+    return (address if "://" in address else f"http://{address}").rstrip("/")
 
 
 def _ask(daemon: str, key: str) -> Any:
@@ -58,7 +66,8 @@ def _ask(daemon: str, key: str) -> Any:
     except (OSError, ValueError) as error:
         reason = getattr(error, "reason", error)
         raise click.ClickException(
-            f"no scheduler answers at {daemon}: {reason}; try {_FORWARD}, or give --daemon"
+            f"no scheduler answers at {daemon}: {reason}; it must run with --enable-healthz; "
+            f"in a cluster try {_FORWARD}, or give --daemon"
         ) from None
 
 

@@ -6,6 +6,7 @@ It prints one line when it listens and serves until SIGINT or SIGTERM. Everythin
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import signal
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -18,6 +19,7 @@ import yaml
 
 from vcsched.simulator.cluster import Settings, Simulation, kubeconfig, serve
 from vcsched.simulator.errors import ApiError
+from vcsched.simulator.fragments import number
 from vcsched.simulator.kubelet import Pace
 from vcsched.simulator.store import Obj
 from vcsched.simulator.world import World
@@ -35,11 +37,20 @@ class Address(click.ParamType[tuple[str, int]]):
         return host or "127.0.0.1", int(port)
 
 
+def _quantity(_: click.Context, param: click.Parameter, value: str) -> str:
+    with contextlib.suppress(ValueError, ArithmeticError):
+        if number(value) > 0:
+            return value
+    raise click.BadParameter(f"{value!r} is not an amount, for example {param.default}")
+
+
 @click.command(epilog="Example: vcsched simulate --nodes 100 --kubeconfig-out sim.kubeconfig --load jobs.yaml")
 @click.option("--listen", type=Address(), default="127.0.0.1:0", show_default=True, help="Address to serve on.")
-@click.option("--nodes", default=0, show_default=True, help="How many equal nodes to start with.")
-@click.option("--node-cpu", default="32", show_default=True, help="CPU of such a node.")
-@click.option("--node-memory", default="128Gi", show_default=True, help="Memory of such a node.")
+@click.option(
+    "--nodes", type=click.IntRange(min=0), default=0, show_default=True, help="How many equal nodes to start with."
+)
+@click.option("--node-cpu", callback=_quantity, default="32", show_default=True, help="CPU of such a node.")
+@click.option("--node-memory", callback=_quantity, default="128Gi", show_default=True, help="Memory of such a node.")
 @click.option(
     "--kubeconfig-out",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -81,7 +92,10 @@ def simulate(
     def ready(simulation: Simulation) -> None:
         url = f"http://{host}:{simulation.port}"
         if kubeconfig_out is not None:
-            kubeconfig_out.write_text(kubeconfig(url))
+            try:
+                kubeconfig_out.write_text(kubeconfig(url))
+            except OSError as error:
+                raise click.ClickException(f"--kubeconfig-out {kubeconfig_out}: {error.strerror}") from None
         click.echo(f"simulator ready at {url}: {nodes} nodes, {len(objects) - nodes} objects loaded")
 
     try:
@@ -107,6 +121,6 @@ def read(file: Path) -> list[Obj]:
 
 async def _until_stopped(settings: Settings, objects: list[Obj], ready: Callable[[Simulation], None]) -> None:
     until = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, until.set)
+    for end in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(end, until.set)
     await serve(settings, objects, ready, until)

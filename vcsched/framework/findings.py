@@ -6,6 +6,22 @@ from typing import Literal, NamedTuple
 
 Severity = Literal["error", "warning"]
 
+NOT_YET = frozenset(
+    (
+        "gangpreempt",
+        "gangreclaim",
+        "deviceshare",
+        "extender",
+        "network-topology-aware",
+        "nodegroup",
+        "numa-aware",
+        "resource-strategy-fit",
+        "task-topology",
+        "usage",
+    )
+)
+"""Actions and plugins of the reference that are not built; a user's file may rightly name them."""
+
 
 class Finding(NamedTuple):
     """One thing to say about a place of a text; lines and columns count from 1.
@@ -34,6 +50,8 @@ class ConfigurationError(ValueError):
 
 
 def did_you_mean(name: str, known: Collection[str]) -> str:
-    """` (did you mean X?)` where a known name is near, else nothing."""
+    """` (did you mean X?)` where a known name is near, else nothing; a name of the reference is no slip."""
+    if name in NOT_YET:
+        return " (the reference has it, vcsched not yet)"
     near = difflib.get_close_matches(name, known, n=1)
     return f" (did you mean {near[0]}?)" if near else ""

@@ -16,8 +16,10 @@ import logging
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import urlsplit
 
+import yaml
 from kubernetes import client as official
 from kubernetes import config as loader
 from kubernetes.config.config_exception import ConfigException
@@ -113,9 +115,12 @@ class Login:
             else:
                 load_in_cluster: Callable[..., None] = loader.load_incluster_config
                 load_in_cluster(client_configuration=made)
-        except (ConfigException, OSError, ValueError, KeyError, TypeError) as error:
+        except (ConfigException, OSError, ValueError, KeyError, TypeError, AttributeError, yaml.YAMLError) as error:
             hint = "" if self.kubeconfig else "; outside a cluster give --kubeconfig or --master"
-            raise LoginError(f"cannot log in with {source}: {error}{hint}") from error
+            why = " ".join(str(error).split())
+            if self.kubeconfig and not Path(self.kubeconfig).expanduser().exists():
+                why = "there is no such file"  # which the loader calls invalid
+            raise LoginError(f"cannot log in with {source}: {why}{hint}") from error
         self._official = made
         self.server = (self.master or made.host).rstrip("/")
         self.server_name = made.tls_server_name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 import tempfile
 import time
 from collections.abc import Sequence
@@ -45,6 +46,9 @@ def demo(nodes: int, fast: bool, json_file: Path | None) -> None:
     Gangs in two queues of weight 2 and 1, a queue at its limit, a gang that cannot fit, pods without a PodGroup
     and a ReplicaSet. Ends with status 0 only if what should be placed was placed and what should not was not.
     """
+    if json_file is not None and not json_file.parent.is_dir():
+        raise click.BadParameter(f"there is no directory {json_file.parent}", param_hint="--json")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # else the scheduler and its files are left behind
     console = Console()
     story = Story(nodes)
     with tempfile.TemporaryDirectory(prefix="vcsched-demo-") as folder, ApiServerProcess(story.nodes) as server:

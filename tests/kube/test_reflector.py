@@ -232,7 +232,7 @@ async def test_an_object_that_cannot_be_read_is_refused_with_its_field_and_value
             refused = f.told[0]
             assert isinstance(refused, Refused)
             assert refused.key == "research/llama"
-            assert refused.reason.startswith('PodGroup research/llama: spec.minMember is "x": expected int')
+            assert refused.reason.startswith('spec.minMember is "x": expected int')
             server.put(path, {**group, "status": {"running": 1}})  # still as bad: no second word
             server.put(path, {**group, "spec": {"minMember": 3}})
             await until(lambda: len(f.told) == 3)

@@ -17,7 +17,7 @@ from typing import Generic, TypeVar
 import msgspec
 
 from vcsched.kube.link import Deleted, Inbound, Refused, Upsert
-from vcsched.kube.objects import KINDS, Object, ObjectMeta, decode, key_of
+from vcsched.kube.objects import Object, ObjectMeta, decode, key_of
 from vcsched.kube.refusal import explain, meta_of, name_of, skeleton
 
 O = TypeVar("O", bound=Object)  # noqa: E741
@@ -167,7 +167,7 @@ class Known(Generic[O]):
         if entry is not None and entry.uid != meta.uid:
             self._drop(key, entry.uid)
             entry = None
-        reason = f"{KINDS[self.kind].kind} {key}: {explain(error, raw)}"
+        reason = explain(error, raw)
         if entry is None:
             self._entries[key] = _Entry(None, meta.uid, version, reason)
         elif entry.refused == reason:

@@ -8,6 +8,7 @@ The reference's text goes first where tools match on it, then a dash, then our s
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from vcsched.cache.nominations import promised_node
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from vcsched.framework.scheduler import Scheduler
     from vcsched.framework.session import Session
     from vcsched.model.job import Job
+    from vcsched.model.limits import Excess
     from vcsched.model.node import Node
 
 
@@ -36,6 +38,18 @@ NOTHING = Why()
 def joined(text: str, sentence: str) -> str:
     """The reference's text, then our sentence."""
     return f"{text}{DASH}{sentence}" if sentence else text
+
+
+def nowhere(ssn: Session, found: Iterable[Excess]) -> str:
+    """The sentence about resources that are asked for and that no node offers, so that no queue could give them;
+    "" where all are there somewhere."""
+    index, total = ssn.space.index, ssn.total
+    names = [excess.name for excess in found if excess.name not in index or not total[index[excess.name]]]
+    if not names:
+        return ""
+    if not ssn.nodes:
+        return "there is no node"
+    return f"no node offers {', '.join(names)}; add one that does"
 
 
 def why(ssn: Session | Scheduler, job: Job) -> Why | None:

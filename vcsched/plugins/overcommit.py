@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vcsched.framework.explain import joined
+from vcsched.framework.explain import joined, nowhere
 from vcsched.framework.notices import Notices
 from vcsched.framework.plugin import PERMIT, REJECT, Plugin
 from vcsched.model.limits import Excess, excesses, listed, spell
@@ -76,7 +76,7 @@ class Overcommit(Plugin):
         used = [self._used_of(excess.name) for excess in found]
         whole = [Excess(e.name, e.taken + u, e.limit + u, e.asked) for e, u in zip(found, used, strict=True)]
         numbers = spell(whole, "used or promised", f" (the cluster times {self.factor:g})")
-        sentence = f"cluster at its limit: {numbers}"
+        sentence = nowhere(self._ssn, found) or f"cluster at its limit: {numbers}"
         self._ssn.refuse(job, "admission", sentence)
         text = listed(_TEXT, "overused", found)
         if self._notices.is_due(job.uid or job.key, text, self._ssn.now):

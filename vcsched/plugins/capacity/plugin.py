@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vcsched.columns.space import PODS
-from vcsched.framework.explain import joined
+from vcsched.framework.explain import joined, nowhere
 from vcsched.framework.notices import Notices
 from vcsched.framework.plugin import PERMIT, REJECT, Plugin
 from vcsched.framework.queue_gauges import QueueGauges
@@ -273,6 +273,8 @@ class Capacity(Plugin):
 
     def _sentence(self, queue: Queue, row: int, found: list[Excess], verb: str) -> str:
         """`queue team (above alice) at its limit: cpu 96 of 100 used, 8 asked; raise …`."""
+        if absent := nowhere(self._ssn, found):
+            return absent
         name = self._tree.name_of[row]
         above = "" if row == queue.row else f" (above {queue.name})"
         sentence = f"queue {name}{above} at its limit: {spell(found, verb)}"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vcsched.columns.space import MEMORY, PODS
-from vcsched.framework.explain import joined
+from vcsched.framework.explain import joined, nowhere
 from vcsched.framework.notices import Notices
 from vcsched.framework.plugin import PERMIT, REJECT, Plugin, compare
 from vcsched.framework.queue_gauges import QueueGauges
@@ -169,7 +169,7 @@ class Proportion(Plugin):
             lambda name: self._charged[self._column[name]][row],
             lambda name: self._deserved[self._column[name]][row],
         )
-        return f"queue {queue.name} has its share: {spell(found, 'used', ' deserved')}"
+        return nowhere(self._ssn, found) or f"queue {queue.name} has its share: {spell(found, 'used', ' deserved')}"
 
     def may_reclaim(self, queue: Queue, tasks: Sequence[Task]) -> bool:
         """Whether the queue is open and deserves all these tasks on top of what it holds."""
@@ -264,6 +264,7 @@ class Proportion(Plugin):
         if capped:
             more = ", ".join(f"{e.name} {human(e.name, e.missing)}" for e in capped)
             sentence += f"; raise the capability of the queue by {more}"
+        sentence = nowhere(self._ssn, found) or sentence
         self._ssn.refuse(job, "queue limit", sentence)
         text = listed(_TEXT, "insufficient", found)
         if self._notices.is_due(job.uid or job.key, text, self._ssn.now):

@@ -25,6 +25,19 @@ async def until(true: Callable[[], object]) -> None:
         await asyncio.sleep(0.001)
 
 
+def counted(curl: Curl, name: str) -> list[None]:
+    """Grows by one with each call of this method."""
+    calls: list[None] = []
+    method = getattr(curl, name)
+
+    def call() -> None:
+        calls.append(None)
+        method()
+
+    setattr(curl, name, call)
+    return calls
+
+
 async def with_held_requests(
     count: int, then: Callable[[Curl, FakeServer, list[asyncio.Task[Answer]]], Awaitable[None]]
 ) -> None:
@@ -42,24 +55,46 @@ async def with_held_requests(
 
 async def test_when_all_are_answered_libcurl_is_left_alone() -> None:
     async def then(curl: Curl, server: FakeServer, asked: list[asyncio.Task[Answer]]) -> None:
-        steps: list[float] = []
-        step = curl._step
-
-        def count() -> None:
-            steps.append(0.0)
-            step()
-
-        curl._step = count  # type: ignore[method-assign]
+        steps = counted(curl, "_step")
         await until(lambda: len(steps) > 3)  # it is looked after as long as they wait
         assert server.held is not None
         server.held.set()
         assert {answer.status for answer in await asyncio.gather(*asked)} == {200}
         await asyncio.sleep(3 * TICK_S)
-        counted = len(steps)
+        until_now = len(steps)
         await asyncio.sleep(20 * TICK_S)
-        assert len(steps) == counted
+        assert len(steps) == until_now
 
     await with_held_requests(20, then)
+
+
+async def test_a_long_answer_is_read_without_waiting_for_the_next_tick_while_more_of_it_is_there() -> None:
+    async with FakeServer() as server:
+        server.put(f"{PODS}/long", {"text": "x" * (16 << 20)})
+        curl = Curl(Login(server.url), Gate())
+        ticks, steps = counted(curl, "_tick"), counted(curl, "_step")
+        assert len((await ask(curl, server)).body) > 16 << 20
+        assert len(steps) > len(ticks) + 10
+        curl.close()
+
+
+async def test_after_a_step_that_fails_libcurl_is_given_the_next_one(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def then(curl: Curl, server: FakeServer, asked: list[asyncio.Task[Answer]]) -> None:
+        collect = curl._collect
+
+        def fail() -> None:
+            monkeypatch.setattr(curl, "_collect", collect)
+            raise MemoryError
+
+        monkeypatch.setattr(curl, "_collect", fail)
+        await until(lambda: "MemoryError" in caplog.text)
+        assert server.held is not None
+        server.held.set()
+        assert {answer.status for answer in await asyncio.gather(*asked)} == {200}
+
+    await with_held_requests(2, then)
 
 
 async def test_a_request_after_a_rest_is_answered_again() -> None:

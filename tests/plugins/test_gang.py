@@ -109,6 +109,18 @@ def test_what_a_gang_lacks_is_recorded(world: SessionWorld) -> None:
     assert metric(world, 'volcano_job_retry_counts{job_id="big"}') == 1
 
 
+def test_times_of_conditions_are_written_in_utc_whatever_zone_another_wrote_them_in(world: SessionWorld) -> None:
+    gang = world.gang("late", pods=1, min_member=2, cpu=1)
+    world.now = 1_811_111_111.0  # a time that no other test has written
+    other = {"type": "Other", "status": "True", "lastTransitionTime": "2027-05-24T00:25:11+02:00"}
+    gang.group["status"] = {**gang.group.get("status", {}), "conditions": [other]}
+
+    world.session()
+
+    times = {c["type"]: c["lastTransitionTime"] for c in world.statuses()["default/late"].status["conditions"]}
+    assert times == dict.fromkeys(("Other", "Unschedulable"), "2027-05-23T22:25:11Z")
+
+
 def test_a_gang_that_has_its_minimum_is_recorded_as_scheduled(world: SessionWorld) -> None:
     world.gang("small", pods=2, cpu=1)
 

@@ -178,6 +178,8 @@ def _stamp(when_s: int) -> str:
 
 @lru_cache(maxsize=1024)
 def _written(when: datetime) -> str:
+    if when.tzinfo is not None:  # any; equal times are one here, whatever their zones
+        when = when.astimezone(UTC)
     return when.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 

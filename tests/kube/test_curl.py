@@ -9,7 +9,7 @@ import pytest
 
 from tests.kube.fake import FakeServer
 from vcsched.kube.config import Login
-from vcsched.kube.curl import TICK_S, Answer, Curl
+from vcsched.kube.curl import FIRST_S, LONGEST_S, Answer, Curl
 from vcsched.kube.errors import ApiError, FencedError
 from vcsched.kube.gate import Gate
 
@@ -60,9 +60,9 @@ async def test_when_all_are_answered_libcurl_is_left_alone() -> None:
         assert server.held is not None
         server.held.set()
         assert {answer.status for answer in await asyncio.gather(*asked)} == {200}
-        await asyncio.sleep(3 * TICK_S)
+        await asyncio.sleep(3 * LONGEST_S)
         until_now = len(steps)
-        await asyncio.sleep(20 * TICK_S)
+        await asyncio.sleep(10 * LONGEST_S)
         assert len(steps) == until_now
 
     await with_held_requests(20, then)
@@ -97,12 +97,25 @@ async def test_after_a_step_that_fails_libcurl_is_given_the_next_one(
     await with_held_requests(2, then)
 
 
+async def test_the_longer_an_answer_takes_the_longer_are_the_pauses_until_something_happens() -> None:
+    async def then(curl: Curl, server: FakeServer, asked: list[asyncio.Task[Answer]]) -> None:
+        await until(lambda: curl._pause_s == LONGEST_S)
+        late = asyncio.create_task(ask(curl, server))
+        await until(lambda: server.in_flight == 2)
+        await until(lambda: FIRST_S < curl._pause_s < LONGEST_S)
+        assert server.held is not None
+        server.held.set()
+        assert {answer.status for answer in await asyncio.gather(*asked, late)} == {200}
+
+    await with_held_requests(1, then)
+
+
 async def test_a_request_after_a_rest_is_answered_again() -> None:
     async with FakeServer() as server:
         curl = Curl(Login(server.url), Gate())
         for _ in range(3):
             assert (await ask(curl, server)).status == 200
-            await asyncio.sleep(3 * TICK_S)
+            await asyncio.sleep(3 * LONGEST_S)
         curl.close()
 
 

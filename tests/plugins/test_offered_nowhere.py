@@ -46,7 +46,7 @@ def test_where_there_is_no_node_nothing_else_is_said(plugin: str) -> None:
 def test_a_queue_that_may_have_none_of_what_some_node_offers_is_named(plugin: str) -> None:
     world = WORLDS[plugin]()
     world.nodes(1, cpu=8, resources=GPU)
-    world.queue("q", capability={"cpu": 4, **{name: 0 for name in GPU}})
+    world.queue("q", capability={"cpu": 4, **dict.fromkeys(GPU, 0)})
     world.gang("trains", queue="q", cpu=1, requests=GPU)
 
     world.session()

@@ -9,9 +9,9 @@ from tests.plugins.capacity.worlds import world_of
 from vcsched.framework.conf_loader import BUILT_IN
 
 GPU = {"nvidia.com/gpu": 1}
-AVERAGE = BUILT_IN.replace("- name: overcommit", "- name: conformance")
+WITHOUT_OVERCOMMIT = BUILT_IN.replace("- name: overcommit", "- name: conformance")
 WORLDS = {
-    "proportion": lambda: SessionWorld(AVERAGE),
+    "proportion": lambda: SessionWorld(WITHOUT_OVERCOMMIT),
     "overcommit": lambda: SessionWorld(BUILT_IN),
     "capacity": world_of,
 }

@@ -90,9 +90,7 @@ class Allocate:
 
     def _tasks(self, ssn: Session, job: Job) -> Work:
         """The work of a job by sub-job, each in task order; sub-jobs without work are left out."""
-        waiting = [
-            task for task in job.pending.values() if not (task.best_effort or (task.gated and ssn.is_held(task)))
-        ]
+        waiting = [task for task in job.pending.values() if not (task.best_effort or ssn.is_held(task))]
         if not waiting:
             return {}
         if not job.policies:

@@ -57,7 +57,7 @@ class JobTable(Table):
     """One row a job."""
 
     AMOUNTS = ("alloc", "charged", "total", "requested", "gated", "minimum")
-    BY_ROW = True  # nobody asks about all jobs at once
+    BY_ROW = True  # hardly anybody asks about all jobs at once
 
     alloc: FloatArray  # of tasks that hold room: Allocated, Binding, Bound, Running
     charged: FloatArray  # alloc, and inside a session also Pipelined tasks; what shares are computed from

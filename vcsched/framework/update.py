@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import lru_cache
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any
 
 from vcsched.cache.status_writer import DASH
@@ -21,7 +22,7 @@ from vcsched.model.status import ALLOCATED, FAILED, PENDING, PIPELINED, RUNNING,
 
 if TYPE_CHECKING:
     from vcsched.framework.session import Session
-    from vcsched.kube.objects.scheduling import PodGroupCondition, PodGroupStatus
+    from vcsched.kube.objects.scheduling import PodGroupCondition
     from vcsched.model.job import Job
     from vcsched.model.queue import Queue
 
@@ -33,6 +34,7 @@ REPEAT_S = 300.0
 WAITING = ("Unknown", "Pending", "Inqueue")
 
 _PLAIN = ("phase", "running", "succeeded", "failed")  # fields of a PodGroup's status that are no lists
+_plain_sent, _plain_shown = itemgetter(*_PLAIN), attrgetter(*_PLAIN)
 
 
 class Said:
@@ -143,11 +145,8 @@ def _write_status(ssn: Session, job: Job, phase: str, new: Any, why: explain.Why
         "succeeded": counts[SUCCEEDED],
         "failed": counts[FAILED],
     }
-    sent = job.status_sent
-    if sent is None:
-        changed = shown.phase != phase or _numbers(shown) != (counts[RUNNING], counts[SUCCEEDED], counts[FAILED])
-    else:
-        changed = any(sent[name] != status[name] for name in _PLAIN)
+    before = _plain_shown(shown) if job.status_sent is None else _plain_sent(job.status_sent)
+    changed = before != _plain_sent(status)
     for condition in new:
         fresh = {**condition, "transitionID": ssn.uid, "lastTransitionTime": _stamp(int(ssn.now))}
         if condition["type"] == "Unschedulable":
@@ -181,10 +180,6 @@ def _written(when: datetime) -> str:
     if when.tzinfo is not None:  # any; equal times are one here, whatever their zones
         when = when.astimezone(UTC)
     return when.strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _numbers(status: PodGroupStatus) -> tuple[int, int, int]:
-    return status.running, status.succeeded, status.failed
 
 
 def _plain(condition: PodGroupCondition) -> dict[str, Any]:

@@ -138,13 +138,17 @@ class Curl:
     def _start(self) -> None:
         """A request was added: all that are added in this pass of the loop leave together."""
         self._step_soon()
-        if self._timer is None or self._pause_s > FIRST_S:
-            self._pause(FIRST_S)
+        self._pause_shortly()
 
     def _step_soon(self) -> None:
         if not self._steps_soon:
             self._steps_soon = True
             self._loop.call_soon(self._step)
+
+    def _pause_shortly(self) -> None:
+        """Something happened, so more may come soon."""
+        if self._timer is None or self._pause_s > FIRST_S:
+            self._pause(FIRST_S)
 
     def _pause(self, seconds: float) -> None:
         if self._timer is not None:
@@ -165,8 +169,8 @@ class Curl:
             goes_on = self._multi.timeout() == 0  # it stopped with something left to do
             if goes_on:
                 self._step_soon()
-            if (self._collect() or goes_on) and self._pause_s > FIRST_S:
-                self._pause(FIRST_S)
+            if self._collect() or goes_on:
+                self._pause_shortly()
 
     def _collect(self) -> int:
         """Take what has ended; how many that were."""

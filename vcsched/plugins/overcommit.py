@@ -72,15 +72,17 @@ class Overcommit(Plugin):
         return 0.0 if column is None else self._enlarged[column] - self._used[column]
 
     def _tell(self, job: Job, found: list[Excess]) -> None:
-        # against the enlarged cluster, with what runs, as people reckon
-        used = [self._used_of(excess.name) for excess in found]
-        whole = [Excess(e.name, e.taken + u, e.limit + u, e.asked) for e, u in zip(found, used, strict=True)]
-        numbers = spell(whole, "used or promised", f" (the cluster times {self.factor:g})")
-        sentence = nowhere(self._ssn, found) or f"cluster at its limit: {numbers}"
+        sentence = nowhere(self._ssn, found) or self._at_its_limit(found)
         self._ssn.refuse(job, "admission", sentence)
         text = listed(_TEXT, "overused", found)
         if self._notices.is_due(job.uid or job.key, text, self._ssn.now):
             self._ssn.event(job, "Normal", "Unschedulable", joined(text, sentence))
+
+    def _at_its_limit(self, found: list[Excess]) -> str:
+        """Against the enlarged cluster, with what runs, as people reckon."""
+        used = [self._used_of(excess.name) for excess in found]
+        whole = [Excess(e.name, e.taken + u, e.limit + u, e.asked) for e, u in zip(found, used, strict=True)]
+        return f"cluster at its limit: {spell(whole, 'used or promised', f' (the cluster times {self.factor:g})')}"
 
     def _used_of(self, name: str) -> float:
         column = self._column.get(name)

@@ -258,17 +258,20 @@ class Proportion(Plugin):
         return 0.0 if column is None else float(self.limit[column, row])
 
     def _tell(self, job: Job, queue: Queue, found: list[Excess]) -> None:
+        sentence = nowhere(self._ssn, found) or self._at_its_limit(queue, found)
+        self._ssn.refuse(job, "queue limit", sentence)
+        text = listed(_TEXT, "insufficient", found)
+        if self._notices.is_due(job.uid or job.key, text, self._ssn.now):
+            self._ssn.event(job, "Normal", "Unschedulable", joined(text, sentence))
+
+    def _at_its_limit(self, queue: Queue, found: list[Excess]) -> str:
         capability = self._ssn.queue_table.capability
         capped = [e for e in found if e.limit == capability[self._column[e.name], queue.row]]
         sentence = f"queue {queue.name} at its limit: {spell(found, 'used or reserved')}"
         if capped:
             more = ", ".join(f"{e.name} {human(e.name, e.missing)}" for e in capped)
             sentence += f"; raise the capability of the queue by {more}"
-        sentence = nowhere(self._ssn, found) or sentence
-        self._ssn.refuse(job, "queue limit", sentence)
-        text = listed(_TEXT, "insufficient", found)
-        if self._notices.is_due(job.uid or job.key, text, self._ssn.now):
-            self._ssn.event(job, "Normal", "Unschedulable", joined(text, sentence))
+        return sentence
 
     def _is_open(self, queue: Queue) -> bool:
         return queue.is_open(self._stateless_is_closed)
